@@ -1,20 +1,20 @@
 import type { Duplex } from 'node:stream';
 import type { BorderAnswer, BorderRequest, BorderWorkspace } from './border.ts';
 import type { CapabilityUser } from './capability-user.ts';
-import type { NativeCommand, NativeResult } from './native-command.ts';
+import type { NativeCommand, NativeResult } from './container-command.ts';
+
+/**
+ * Carries out one operation. Refuses and fails by throwing a HotcellError, whose message crosses to the guest; any other
+ * exception crosses as one fixed sentence with an id.
+ */
+export type CarryOut = (request: BorderRequest, user: CapabilityUser, signal: AbortSignal) => Promise<CapabilityResult>;
 
 /** One capability: the operations of the border that it answers. */
 export interface Capability {
-  readonly name: string;
-  /** The operations, such as `kv.get`. */
-  readonly operations: readonly string[];
+  /** By their names, such as `kv.get`; `agent.*` stands for all that begin so. */
+  readonly operations: Readonly<Record<string, CarryOut>>;
   /** Of these the ones that leave no trace: a call that asked for nothing else may be run again from its start. */
   readonly reads?: readonly string[];
-  /**
-   * Carries out one operation. Refuses and fails by throwing a HotcellError, whose message crosses to the guest;
-   * any other exception crosses as one fixed sentence with an id.
-   */
-  answer(request: BorderRequest, user: CapabilityUser, signal: AbortSignal): Promise<CapabilityResult>;
 }
 
 /** `payload` is a JSON value; `body` raw bytes beside it. */

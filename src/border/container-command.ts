@@ -54,3 +54,20 @@ export interface CommandResult {
  * `payload-too-large`, `engine-failed`.
  */
 export type RunCommand = (request: CommandRequest, signal: AbortSignal) => Promise<CommandResult>;
+
+/** A command for a container, with everything decided that is not the caller's to decide. */
+export interface NativeCommand
+  extends Pick<CommandRequest, 'image' | 'command' | 'args' | 'stdin' | 'env' | 'timeoutMs' | 'cpus' | 'onOutput'> {
+  /** Files and folders of the workspace that it sees, as far as `read` is granted. */
+  readonly paths: readonly string[];
+  /** Files of whoever owns the command, in one folder beside those of the workspace; what changes there stays behind. */
+  readonly own?: { readonly folder: string; readonly files: readonly CommandFile[] };
+  /** It may reach what `net` is granted for. */
+  readonly network: boolean;
+}
+
+/** How it ended: `files` came back to the workspace, `left` did not, because no grant allows it or it is no regular file. */
+export interface NativeResult extends Omit<CommandResult, 'files' | 'refused'> {
+  readonly files: readonly string[];
+  readonly left: readonly string[];
+}

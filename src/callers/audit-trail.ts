@@ -1,4 +1,5 @@
-import type { EventLog } from '../events/event.ts';
+import type { EventEnvelope, EventLog } from '../events/event.ts';
+import type { EventType } from '../events/event-table.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
 import type { AuditRow } from '../store/tables/access/audit.ts';
@@ -34,48 +35,9 @@ export function createAuditTrail(parts: {
     store.audit.prune(keep);
   }
 
-  const decisions = {
-    types: ['grant-change', 'approval-answer', 'engine-change', 'name-change', 'setting-change', 'secret-change'] as const,
-  };
-  const end = parts.events.subscribe(decisions, ({ type, subject, data }) => {
-    if (type === 'grant-change') {
-      const detail = `${data.action} ${data.permissions} (${data.scope})`;
-      note(decision({ by: data.by, plugin: subject, permission: 'grant', detail, allowed: data.action === 'granted' }));
-    }
-    if (type === 'engine-change') {
-      const { from, to, reason, tool = '', execution = '' } = data;
-      const moved = decision({
-        by: 'daemon',
-        plugin: subject,
-        permission: 'engine',
-        detail: `${from} to ${to}: ${reason}`,
-        allowed: true,
-      });
-      note({ ...moved, executionId: execution, tool });
-    }
-    if (type === 'name-change') {
-      const detail = `${subject}: from ${data.from || 'nobody'} to ${data.to}`;
-      note(decision({ by: data.by, plugin: data.to, permission: 'name', detail, allowed: true }));
-    }
-    if (type === 'setting-change') {
-      note(decision({ by: data.by, permission: 'setting', detail: `${subject}: ${data.setting}`, allowed: true }));
-    }
-    if (type === 'secret-change') {
-      const detail = `${data.action} ${subject}: ${data.binding}`;
-      note(decision({ by: data.by, permission: 'secret', detail, allowed: data.action === 'set' }));
-    }
-    // What nobody needs to answer any more was not decided by anybody.
-    if (type === 'approval-answer' && data.status !== 'withdrawn') {
-      const { by = '', execution = '', tool = '', status, kind } = data;
-      const answer = decision({
-        by,
-        plugin: subject,
-        permission: 'approval',
-        detail: `${kind} ${status}`,
-        allowed: status === 'approved',
-      });
-      note({ ...answer, executionId: execution, tool });
-    }
+  const end = parts.events.subscribe({ types: decisionTypes }, (event) => {
+    const decided = describeDecision(event);
+    if (decided !== undefined) note({ executionId: '', plugin: event.subject, tool: '', ...decided });
   });
 
   return {
@@ -98,14 +60,47 @@ export function createAuditTrail(parts: {
   };
 }
 
-interface Decision {
-  readonly by: string;
-  readonly plugin?: string;
-  readonly permission: string;
-  readonly detail: string;
-  readonly allowed: boolean;
-}
+const decisionTypes = [
+  'grant-change',
+  'approval-answer',
+  'engine-change',
+  'name-change',
+  'setting-change',
+  'secret-change',
+] as const satisfies readonly EventType[];
 
-function decision({ by, plugin = '', permission, detail, allowed }: Decision): AuditedUse {
-  return { executionId: '', caller: by, plugin, tool: '', permission, detail, allowed };
+type Decision = Omit<AuditedUse, 'executionId' | 'plugin' | 'tool'> & Partial<AuditedUse>;
+
+/** Who decided what, of an event that tells of a decision; what it does not say is that of its subject. */
+function describeDecision({ type, subject, data }: EventEnvelope): Decision | undefined {
+  switch (type) {
+    case 'grant-change': {
+      const detail = `${data.action} ${data.permissions} (${data.scope})`;
+      return { caller: data.by, permission: 'grant', detail, allowed: data.action === 'granted' };
+    }
+    case 'engine-change': {
+      const { from, to, reason, tool = '', execution: executionId = '' } = data;
+      const detail = `${from} to ${to}: ${reason}`;
+      return { caller: 'daemon', permission: 'engine', detail, allowed: true, executionId, tool };
+    }
+    case 'name-change': {
+      const detail = `${subject}: from ${data.from || 'nobody'} to ${data.to}`;
+      return { caller: data.by, plugin: data.to, permission: 'name', detail, allowed: true };
+    }
+    case 'setting-change':
+      return { caller: data.by, plugin: '', permission: 'setting', detail: `${subject}: ${data.setting}`, allowed: true };
+    case 'secret-change': {
+      const detail = `${data.action} ${subject}: ${data.binding}`;
+      return { caller: data.by, plugin: '', permission: 'secret', detail, allowed: data.action === 'set' };
+    }
+    case 'approval-answer': {
+      const { by, execution: executionId = '', tool = '', status, kind } = data;
+      // What nobody needs to answer any more was not decided by anybody.
+      if (status === 'withdrawn') return undefined;
+      const detail = `${kind} ${status}`;
+      return { caller: by, permission: 'approval', detail, allowed: status === 'approved', executionId, tool };
+    }
+    default:
+      return undefined;
+  }
 }

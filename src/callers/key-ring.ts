@@ -5,6 +5,7 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import type { NameBook } from '../names/name-owners.ts';
 import { findToolOwners, readToolOwners } from '../names/tool-owners.ts';
 import { operatorId } from '../permissions/approvals/approval-answerer.ts';
+import { createExpiry } from '../permissions/expiry.ts';
 import type { Store } from '../store/store-types.ts';
 import type { KeyRow } from '../store/tables/access/keys.ts';
 import type { Caller, CallerRules } from './caller.ts';
@@ -17,34 +18,11 @@ export interface CreatedKey {
   readonly key: string;
 }
 
-/** The API keys. Lookups are memory, so that checking one does not make the store commit. */
-export interface KeyRing {
-  /** Throws `body-invalid` for rules that do not fit the role. */
-  create(request: {
-    readonly name: string;
-    readonly role: Caller['role'];
-    readonly rules?: RulesChange;
-    readonly madeBy?: string;
-  }): CreatedKey;
-  list(): KeyRow[];
-  /** Changes the rules of a key; they hold from the next request on. Throws `key-unknown` or `body-invalid`. */
-  update(id: string, change: RulesChange): KeyRow;
-  /** False when there is no such key, or it was revoked before. Holds from the next request on. */
-  revoke(id: string): boolean;
-  /** Who uses a key with this SHA-256 (hex), if it is valid; notes the use. */
-  find(secretHash: string): Caller | undefined;
-  /**
-   * Whether two callers are keys of one line: one made the other, over any number of keys between them, or one key made both.
-   * The operator's own token stands above all lines. Keys whose maker is not known count as one line.
-   */
-  areOfOneLine(one: string, other: string): boolean;
-  /** Who uses the key with this id, with the rules of now; undefined when it was revoked or has expired. */
-  current(id: string): Caller | undefined;
-  /**
-   * Calls `told` after a key was changed or revoked, and when its time is over (then it was changed, too), until the returned
-   * function is called. It must not throw.
-   */
-  watch(told: (id: string, what: 'changed' | 'revoked') => void): () => void;
+interface WantedKey {
+  readonly name: string;
+  readonly role: Caller['role'];
+  readonly rules?: RulesChange;
+  readonly madeBy?: string;
 }
 
 interface ActiveKey {
@@ -55,8 +33,9 @@ interface ActiveKey {
 // The time of the last use is for people: one write a minute is enough.
 const touchEveryMs = 60_000;
 const unknownMaker = 'unknown';
-/** Timers take no longer times; then it is looked again. */
-const maxTimerMs = 2 ** 31 - 1;
+
+/** The API keys. Lookups are memory, so that checking one does not make the store commit. */
+export type KeyRing = ReturnType<typeof createKeyRing>;
 
 /** Reads the keys from the store and keeps them in memory. */
 export function createKeyRing(parts: {
@@ -65,12 +44,12 @@ export function createKeyRing(parts: {
   readonly defaults?: Config['callers'];
   /** Who owns which tool. */
   readonly names?: Pick<NameBook, 'ownerOf' | 'isThere' | 'isReserved'>;
-}): KeyRing {
+}) {
   const { store, now, names, defaults = { ratePerMinute: 0, maxConcurrent: 0 } } = parts;
   const activeByHash = new Map<string, ActiveKey>();
   const activeById = new Map<string, ActiveKey>();
-  const watchers = new Set<Parameters<KeyRing['watch']>[0]>();
-  let expiry: NodeJS.Timeout | undefined;
+  const watchers = new Set<(id: string, what: 'changed' | 'revoked') => void>();
+  const expiry = createExpiry(now, tellExpired);
   let lookedAtMs = now();
   /** Of revoked keys too: what they made stays of their line. */
   const makerById = new Map<string, string | null>();
@@ -92,16 +71,8 @@ export function createKeyRing(parts: {
 
   /** Whoever listens with a key whose time is over is told nothing more, although nobody asks for anything then. */
   function awaitExpiry(): void {
-    clearTimeout(expiry);
-    if (watchers.size === 0) return;
-    let next = Number.POSITIVE_INFINITY;
-    for (const { caller } of activeById.values()) {
-      const { expiresAtMs = next } = caller;
-      if (expiresAtMs > lookedAtMs) next = Math.min(next, expiresAtMs);
-    }
-    if (next === Number.POSITIVE_INFINITY) return;
-    expiry = setTimeout(tellExpired, Math.min(maxTimerMs, Math.max(0, next - now())));
-    expiry.unref();
+    const times = [...activeById.values()].flatMap(({ caller }) => caller.expiresAtMs ?? []);
+    expiry.arm(watchers.size === 0 ? [] : times.filter((atMs) => atMs > lookedAtMs));
   }
 
   function tellExpired(): void {
@@ -150,7 +121,8 @@ export function createKeyRing(parts: {
   }
 
   return {
-    create({ name, role, rules: wanted = {}, madeBy = operatorId }) {
+    /** Throws `body-invalid` for rules that do not fit the role. */
+    create({ name, role, rules: wanted = {}, madeBy = operatorId }: WantedKey): CreatedKey {
       checkCount(madeBy);
       const rules = changeRules(role, {}, wanted, now());
       const key = `hck_${randomBytes(32).toString('base64url')}`;
@@ -171,9 +143,15 @@ export function createKeyRing(parts: {
       remember(row);
       return { row, rules, key };
     },
-    list: () => store.keys.list(),
-    areOfOneLine: (one, other) => one === other || (makerById.has(one) && makerById.has(other) && lineOf(one) === lineOf(other)),
-    update(id, change) {
+    list: (): KeyRow[] => store.keys.list(),
+    /**
+     * Whether two callers are keys of one line: one made the other, over any number of keys between them, or one key made both.
+     * The operator's own token stands above all lines. Keys whose maker is not known count as one line.
+     */
+    areOfOneLine: (one: string, other: string): boolean =>
+      one === other || (makerById.has(one) && makerById.has(other) && lineOf(one) === lineOf(other)),
+    /** Changes the rules of a key; they hold from the next request on. Throws `key-unknown` or `body-invalid`. */
+    update(id: string, change: RulesChange): KeyRow {
       const row = store.keys.list().find((each) => each.id === id && each.revokedAtMs === null);
       if (row === undefined) throw new HotcellError('key-unknown', `There is no valid key "${id.slice(0, 64)}".`);
       const rules = changeRules(row.role, readRules(row.rulesJson), change, now());
@@ -184,7 +162,8 @@ export function createKeyRing(parts: {
       for (const tell of watchers) tell(id, 'changed');
       return changed;
     },
-    revoke(id) {
+    /** False when there is no such key, or it was revoked before. Holds from the next request on. */
+    revoke(id: string): boolean {
       activeById.delete(id);
       for (const [secretHash, { caller }] of activeByHash) {
         if (caller.id === id) activeByHash.delete(secretHash);
@@ -193,7 +172,8 @@ export function createKeyRing(parts: {
       if (isNew) for (const tell of watchers) tell(id, 'revoked');
       return isNew;
     },
-    find(secretHash) {
+    /** Who uses a key with this SHA-256 (hex), if it is valid; notes the use. */
+    find(secretHash: string): Caller | undefined {
       const active = activeByHash.get(secretHash);
       if (active === undefined || !isValid(active)) return undefined;
       const atMs = now();
@@ -203,16 +183,21 @@ export function createKeyRing(parts: {
       }
       return active.caller;
     },
-    current(id) {
+    /** Who uses the key with this id, with the rules of now; undefined when it was revoked or has expired. */
+    current(id: string): Caller | undefined {
       const active = activeById.get(id);
       return active !== undefined && isValid(active) ? active.caller : undefined;
     },
-    watch(told) {
+    /**
+     * Calls `told` after a key was changed or revoked, and when its time is over (then it was changed, too), until the returned
+     * function is called. It must not throw.
+     */
+    watch(told: (id: string, what: 'changed' | 'revoked') => void): () => void {
       watchers.add(told);
       awaitExpiry();
       return () => {
         watchers.delete(told);
-        if (watchers.size === 0) clearTimeout(expiry);
+        if (watchers.size === 0) expiry.close();
       };
     },
   };

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { Capability } from '../border/capability.ts';
+import type { Capability, CarryOut } from '../border/capability.ts';
 import { isObject } from '../config/json-object.ts';
 import { createPayloadReader } from './payload.ts';
 
@@ -16,26 +16,26 @@ const steps: Readonly<Record<string, (first: unknown, second: unknown) => readon
   'browser.getText': (selector) => [{ action: 'text', ...(selector === undefined ? {} : { selector }) }],
   'browser.screenshot': () => [{ action: 'screenshot' }],
 };
-const search = 'browser.search';
 
 /**
  * `context.browser`: another way to say `context.tools.call('browser', …)`, with the same permission `tools=browser`; `search` is
  * `web_search`. The calls of one handler share a browser. Answers texts, and of a screenshot its base64.
  */
-export function createBrowser(tools: Pick<Capability, 'answer'>): Capability {
-  return {
-    name: 'browser',
-    operations: [...Object.keys(steps), search],
-    async answer(request, user, signal) {
+export function createBrowser(callTool: CarryOut): Capability {
+  const asCall =
+    (describe: (first: unknown, second: unknown) => object): CarryOut =>
+    async (request, user, signal) => {
       const [first, second] = readArguments(request).args;
-      const call =
-        request.op === search
-          ? { name: 'web_search', arguments: { query: first } }
-          : { name: 'browser', arguments: { steps: steps[request.op]?.(first, second) } };
-      const { payload } = await tools.answer({ ...request, op: 'tools.call', payload: JSON.stringify(call) }, user, signal);
-      return { payload: readAnswer(payload) };
-    },
-  };
+      const payload = JSON.stringify(describe(first, second));
+      const answer = await callTool({ ...request, op: 'tools.call', payload }, user, signal);
+      return { payload: readAnswer(answer.payload) };
+    };
+  const browsing = Object.entries(steps).map(([operation, describe]): [string, CarryOut] => [
+    operation,
+    asCall((first, second) => ({ name: 'browser', arguments: { steps: describe(first, second) } })),
+  ]);
+  const search = asCall((query) => ({ name: 'web_search', arguments: { query } }));
+  return { operations: { ...Object.fromEntries(browsing), 'browser.search': search } };
 }
 
 function readAnswer(payload: unknown): string {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { BorderAnswer, BorderRequest } from '../border/border.ts';
-import type { Capability, CapabilityTable } from '../border/capability.ts';
+import type { Capability, CapabilityTable, CarryOut } from '../border/capability.ts';
 import type { RunCommand } from '../border/container-command.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
@@ -63,29 +63,26 @@ export function createCapabilityTable(parts: CapabilityParts): CapabilityTable {
   const files = createFiles({ dataDir: config.dataDir, limits: config.files, mounts: createMounts(config) });
   const budgets = createTokenBudgets({ table: store.modelUsage, now: parts.now ?? Date.now });
   const tools = parts.tools && createTools(parts.tools);
+  const llm =
+    parts.models &&
+    createLlm({
+      generator: parts.models,
+      budgets,
+      redactor: parts.secrets?.redactor,
+      withTools: parts.tools && parts.generateWithTools && { port: parts.tools, generate: parts.generateWithTools },
+    });
   const capabilities: readonly OpenCapability[] = [
     fetch,
     files,
     createKv({ table: store.kv, limits: config.kv }),
     createRun({ runCommand: parts.runCommand, settings: config.docker, files, dial: fetch.dial }),
-    ...(tools === undefined ? [] : [tools, createBrowser(tools)]),
+    ...(tools === undefined ? [] : [tools, createBrowser(tools.operations['tools.call'])]),
     ...(parts.tellResourceChange === undefined ? [] : [createResources(parts.tellResourceChange)]),
     ...(parts.approvals === undefined ? [] : [createQuestions(parts.approvals)]),
-    ...(parts.models === undefined
-      ? []
-      : [
-          createLlm({
-            generator: parts.models,
-            budgets,
-            redactor: parts.secrets?.redactor,
-            withTools: parts.tools && parts.generateWithTools && { port: parts.tools, generate: parts.generateWithTools },
-          }),
-        ]),
+    ...(llm === undefined ? [] : [{ operations: { 'llm.generate': llm.answer } }]),
     namedRefusals,
   ];
-  const capabilityByOperation = new Map(
-    capabilities.flatMap((each) => each.operations.map((operation) => [operation, each] as const)),
-  );
+  const operations = new Map(capabilities.flatMap((each) => Object.entries(each.operations)));
   const reads = new Set(capabilities.flatMap((each) => each.reads ?? []));
   const bounds = readBounds(config);
   return {
@@ -93,7 +90,7 @@ export function createCapabilityTable(parts: CapabilityParts): CapabilityTable {
     answer: async (request, user, signal) => {
       try {
         checkBounds(request, bounds);
-        const result = await findCapability(capabilityByOperation, request.op).answer(request, user, signal);
+        const result = await findOperation(operations, request.op)(request, user, signal);
         const payload = JSON.stringify(result.payload) ?? 'null';
         return result.body === undefined ? { ok: true, payload } : { ok: true, payload, body: ownBytes(result.body) };
       } catch (error) {
@@ -132,8 +129,8 @@ function checkBounds({ op, payload, body }: BorderRequest, bounds: Bounds): void
   }
 }
 
-function findCapability(capabilityByOperation: ReadonlyMap<string, Capability>, op: string): Capability {
-  const found = capabilityByOperation.get(op) ?? capabilityByOperation.get(`${op.split('.', 1)[0]}.*`);
+function findOperation(operations: ReadonlyMap<string, CarryOut>, op: string): CarryOut {
+  const found = operations.get(op) ?? operations.get(`${op.split('.', 1)[0]}.*`);
   if (found === undefined) throw refuseOperation(op);
   return found;
 }

@@ -63,7 +63,7 @@ export function createFetch(options: {
   /** Puts secrets into requests, and takes them out of bodies. */
   secrets?: Pick<SecretBook, 'findIn' | 'redactor'> | undefined;
   requests?: OpenRequests;
-}): Capability & Pick<CapabilityTable, 'dial' | 'endCall' | 'close'> {
+}) {
   const { network, requests = createOpenRequests() } = options;
   const connections = createConnections({ timeoutMs: network.timeoutMs });
   const check = createNetworkCheck({ resolve: options.resolve ?? resolveBySystem });
@@ -79,26 +79,32 @@ export function createFetch(options: {
   const parts: Parts = { check, connections, reading, network, secrets: options.secrets };
   const readFetch = createPayloadReader(FetchPayload);
   const readRead = createPayloadReader(ReadPayload);
+
+  /** Ends with the call, or when its time is over. */
+  async function within(call: AbortSignal, work: (ends: Pick<Journey, 'wait' | 'signal'>) => Promise<CapabilityResult>) {
+    using deadline = startDeadline(network.timeoutMs);
+    const wait = { call, deadline: deadline.signal, timeoutMs: network.timeoutMs };
+    return await work({ wait, signal: AbortSignal.any([call, deadline.signal]) });
+  }
+
   return {
-    name: 'fetch',
-    operations: ['fetch', 'fetch.read', 'fetch.cancel'],
-    answer: async (request, user, call) => {
-      if (request.op === 'fetch.cancel') {
+    operations: {
+      fetch: (request, user, call) =>
+        within(call, async (ends) => {
+          const payload = readFetch(request);
+          const outgoing = readRequest(payload, request.body);
+          const place = requests.open(user);
+          try {
+            return await travel(parts, outgoing, { payload, user, ...ends });
+          } finally {
+            place.leave();
+          }
+        }),
+      'fetch.read': (request, user, call) => within(call, (ends) => readOn(reading, readRead(request), { user, ...ends })),
+      'fetch.cancel': async (request, user) => {
         streams.close(readRead(request).stream, user.executionId);
         return { payload: null };
-      }
-      using deadline = startDeadline(network.timeoutMs);
-      const wait = { call, deadline: deadline.signal, timeoutMs: network.timeoutMs };
-      const signal = AbortSignal.any([call, deadline.signal]);
-      if (request.op === 'fetch.read') return await readOn(reading, readRead(request), { user, wait, signal });
-      const payload = readFetch(request);
-      const outgoing = readRequest(payload, request.body);
-      const place = requests.open(user);
-      try {
-        return await travel(parts, outgoing, { payload, user, wait, signal });
-      } finally {
-        place.leave();
-      }
+      },
     },
     async dial(target, user, signal) {
       const place = requests.open(user);
@@ -116,7 +122,7 @@ export function createFetch(options: {
       streams.closeAll();
       await connections.close();
     },
-  };
+  } satisfies Capability & Pick<CapabilityTable, 'dial' | 'endCall' | 'close'>;
 }
 
 /** Unlike `AbortSignal.timeout` it ends with its scope: a body that is read on later is not cut off by the time of its head. */

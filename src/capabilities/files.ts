@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { BorderRequest } from '../border/border.ts';
-import type { Capability, CapabilityResult, CapabilityTable } from '../border/capability.ts';
+import type { Capability, CapabilityResult, CapabilityTable, CarryOut } from '../border/capability.ts';
 import type { CapabilityUser } from '../border/capability-user.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
@@ -96,8 +96,9 @@ export function createFiles(options: {
     maxFileBytes: limits.maxFileBytes,
   };
   return {
-    name: 'files',
-    operations: Object.keys(answersByOperation),
+    operations: Object.fromEntries(
+      Object.entries(answersByOperation).map(([operation, answer]) => [operation, carryOut(answer, parts)]),
+    ),
     reads: ['files.read', 'files.list', 'files.stat'],
     workspace: async (user) => {
       const { read = [], write = [] } = user.granted();
@@ -110,16 +111,17 @@ export function createFiles(options: {
         maxFileBytes: limits.maxFileBytes,
       };
     },
-    answer: async (request, user, signal) => {
-      const answer = answersByOperation[request.op];
-      if (answer === undefined) throw new HotcellError('not-supported', `files has no operation ${request.op}.`);
-      signal.throwIfAborted();
-      try {
-        return await answer(request, user, parts);
-      } catch (error) {
-        throw error instanceof HotcellError ? error : describeFileError(error, readShownPath(request.payload));
-      }
-    },
+  };
+}
+
+function carryOut(answer: Answer, parts: Parts): CarryOut {
+  return async (request, user, signal) => {
+    signal.throwIfAborted();
+    try {
+      return await answer(request, user, parts);
+    } catch (error) {
+      throw error instanceof HotcellError ? error : describeFileError(error, readShownPath(request.payload));
+    }
   };
 }
 

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { BorderRequest } from '../border/border.ts';
-import type { Capability, CapabilityResult } from '../border/capability.ts';
+import type { Capability, CapabilityResult, CarryOut } from '../border/capability.ts';
 import type { CapabilityUser } from '../border/capability-user.ts';
 import type { Config } from '../config/config-types.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
@@ -42,27 +42,23 @@ const readListing = createPayloadReader(
   ),
 );
 
-const answersByOperation: Readonly<Record<string, Answer>> = {
-  'kv.get': getValue,
-  'kv.set': setValue,
-  'kv.delete': deleteValue,
-  'kv.list': listValues,
-};
-
 /**
  * `context.kv`: JSON values by key. `kv.get {key}` answers the value or null, `kv.set {key, value}` null, `kv.delete
  * {key}` whether there was one, `kv.list {prefix?, after?, limit?}` `{items: [{key, value}], next?}`.
  */
 export function createKv(parts: Parts): Capability {
+  const carryOut =
+    (answer: Answer): CarryOut =>
+    async (request, user) =>
+      answer(request, openScope(user, parts.limits), parts);
   return {
-    name: 'kv',
-    operations: Object.keys(answersByOperation),
-    reads: ['kv.get', 'kv.list'],
-    answer: async (request, user) => {
-      const answer = answersByOperation[request.op];
-      if (answer === undefined) throw new HotcellError('not-supported', `kv has no operation ${request.op}.`);
-      return answer(request, openScope(user, parts.limits), parts);
+    operations: {
+      'kv.get': carryOut(getValue),
+      'kv.set': carryOut(setValue),
+      'kv.delete': carryOut(deleteValue),
+      'kv.list': carryOut(listValues),
     },
+    reads: ['kv.get', 'kv.list'],
   };
 }
 

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import type { Capability } from '../border/capability.ts';
+import type { CarryOut } from '../border/capability.ts';
 import type { CapabilityUser } from '../border/capability-user.ts';
 import { defaultLlmTokens } from '../config/permission-set.ts';
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/read/json-nesting.ts';
@@ -97,10 +97,8 @@ const readRequest = createPayloadReader(request);
  * finishReason, usage: {inputTokens, outputTokens, budgetLeft}, calls?}`. Tokens are set aside before the model is asked, so that
  * calls at the same time cannot pass the budget together; with tools each time that it is asked.
  */
-export function createLlm({ generator, budgets, redactor, withTools }: Parts): Capability {
+export function createLlm({ generator, budgets, redactor, withTools }: Parts): { readonly answer: CarryOut } {
   return {
-    name: 'llm',
-    operations: ['llm.generate'],
     answer: async (asked, user, signal) => {
       const budget = readBudget(user);
       const { tools: names = [], ...said } = readRequest(asked);

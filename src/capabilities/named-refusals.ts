@@ -1,3 +1,4 @@
+import type { BorderRequest } from '../border/border.ts';
 import type { Capability } from '../border/capability.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 
@@ -9,12 +10,12 @@ const sentences: ReadonlyMap<string, string> = new Map([
 
 /** Members of `context` that plugins of other systems may use: each is refused by its name, whatever was granted. */
 export const namedRefusals: Capability = {
-  name: 'named-refusals',
-  operations: [...sentences.keys(), 'agent.*', 'browser.*'],
-  answer: async ({ op }) => {
-    throw refuseOperation(op);
-  },
+  operations: Object.fromEntries([...sentences.keys(), 'agent.*', 'browser.*'].map((name) => [name, refuse])),
 };
+
+async function refuse({ op }: BorderRequest): Promise<never> {
+  throw refuseOperation(op);
+}
 
 /** The refusal of something that the context does not have, by the name that the plugin used. */
 export function refuseOperation(op: string): HotcellError {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import type { BorderRequest } from '../border/border.ts';
-import type { Capability } from '../border/capability.ts';
+import type { Capability, CarryOut } from '../border/capability.ts';
 import type { CapabilityUser } from '../border/capability-user.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Approval, ApprovalRequest } from '../permissions/approvals/approval-types.ts';
@@ -34,13 +34,13 @@ const readAsk = createPayloadReader(
 );
 const readParams = createPayloadReader(Type.Object({ params: Type.Unknown() }, { additionalProperties: false }));
 
-/** How each operation becomes a question, and its answer a value of the guest. */
-const operations: Readonly<
-  Record<
-    string,
-    { readonly read: (request: BorderRequest, user: CapabilityUser) => Question; readonly show: (answer: Approval) => unknown }
-  >
-> = {
+/** How an operation becomes a question, and its answer a value of the guest. */
+interface Operation {
+  readonly read: (request: BorderRequest, user: CapabilityUser) => Question;
+  readonly show: (answer: Approval) => unknown;
+}
+
+const operations: Readonly<Record<string, Operation>> = {
   confirm: { read: readConfirmation, show: ({ status }) => status === 'approved' },
   ask: {
     read: readFormQuestion,
@@ -74,13 +74,10 @@ export function createQuestions(approvals: Pick<Approvals, 'ask' | 'settled'>): 
         });
   }
 
-  return {
-    name: 'questions',
-    operations: Object.keys(operations),
-    async answer(request, user, signal) {
-      const operation = operations[request.op];
-      if (operation === undefined) throw new HotcellError('not-supported', `context.${request.op} asks nothing.`);
-      const question = operation.read(request, user);
+  const carryOut =
+    ({ read, show }: Operation): CarryOut =>
+    async (request, user, signal) => {
+      const question = read(request, user);
       signal.throwIfAborted();
       const number = count(user, question);
       const hash = createHash('sha256').update(question.bound).digest('hex');
@@ -107,11 +104,13 @@ export function createQuestions(approvals: Pick<Approvals, 'ask' | 'settled'>): 
         const what = `context.${request.op}`;
         if (answer.status === 'expired') throw new HotcellError('approval-expired', `Nobody answered ${what} in time.`);
         if (answer.status === 'withdrawn') throw new HotcellError('cancelled', `The question of ${what} was taken back.`);
-        return { payload: operation.show(answer) };
+        return { payload: show(answer) };
       } finally {
         startClock();
       }
-    },
+    };
+  return {
+    operations: Object.fromEntries(Object.entries(operations).map(([name, operation]) => [name, carryOut(operation)])),
   };
 }
 

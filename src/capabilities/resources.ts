@@ -10,17 +10,16 @@ const readChange = createPayloadReader(Type.Object({ uri: Type.String({ minLengt
 
 /** `context.resources.changed(uri)`: a plugin speaks of its own resources alone. */
 export function createResources(tell: TellResourceChange): Capability {
-  const operation = 'resources.changed';
   return {
-    name: 'resources',
-    operations: [operation],
-    reads: [operation],
-    async answer(request, { unitPath }) {
-      const { uri } = readChange(request);
-      if (tell(unitPath, uri)) return { payload: null };
-      throw new HotcellError('resource-unknown', `The plugin has no resource ${JSON.stringify(uri.slice(0, 200))}.`, {
-        fix: 'Name an address of "resources", or one that fits a template there.',
-      });
+    operations: {
+      async 'resources.changed'(request, { unitPath }) {
+        const { uri } = readChange(request);
+        if (tell(unitPath, uri)) return { payload: null };
+        throw new HotcellError('resource-unknown', `The plugin has no resource ${JSON.stringify(uri.slice(0, 200))}.`, {
+          fix: 'Name an address of "resources", or one that fits a template there.',
+        });
+      },
     },
+    reads: ['resources.changed'],
   };
 }

@@ -50,11 +50,7 @@ type RunOptions = Static<typeof options>;
  * `left` what was not, because no grant allows it or it is no regular file. `as: 'bytes'` answers standard output as bytes.
  */
 export function createRun(parts: RunParts): Capability {
-  return {
-    name: 'run',
-    operations: ['run'],
-    answer: (request, user, signal) => answerRun(request, user, parts, signal),
-  };
+  return { operations: { run: (request, user, signal) => answerRun(request, user, parts, signal) } };
 }
 
 async function answerRun(

@@ -72,16 +72,14 @@ const readCall = createPayloadReader(
  * `context.tools`: `tools.call {name, arguments?, options?: {timeoutMs?, idempotencyKey?}}` answers the output of another tool
  * or fails with its error, `tools.list` the tools that may be called.
  */
-export function createTools(port: ToolPort): Capability {
+export function createTools(port: ToolPort) {
   return {
-    name: 'tools',
-    operations: ['tools.call', 'tools.list'],
-    reads: ['tools.list'],
-    answer: async (request, user, signal) => {
-      if (request.op === 'tools.list') return { payload: listTools(port, user) };
-      return { payload: await callTool(port, request, user, signal) };
+    operations: {
+      'tools.call': async (request, user, signal) => ({ payload: await callTool(port, request, user, signal) }),
+      'tools.list': async (_request, user) => ({ payload: listTools(port, user) }),
     },
-  };
+    reads: ['tools.list'],
+  } satisfies Capability;
 }
 
 async function callTool(port: ToolPort, request: BorderRequest, user: CapabilityUser, signal: AbortSignal): Promise<unknown> {

@@ -1,3 +1,4 @@
+import type { BorderView } from '../border/border.ts';
 import type { Config } from '../config/config-types.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
 import { matchersOf } from '../permissions/matchers.ts';
@@ -23,22 +24,15 @@ export interface ViewSources {
   readonly executionId?: string | undefined;
 }
 
-/** Values that a guest reads without waiting; has the shape of the border's view. */
-export interface View {
-  readonly config: Readonly<Record<string, unknown>>;
-  readonly env: Readonly<Record<string, string>>;
-  readonly denied: Readonly<Record<string, string>>;
-}
-
 interface KeptView {
   readonly sources: ViewSources;
   readonly revision: number;
   /** Everything but secrets. */
-  readonly view: View;
+  readonly view: BorderView;
   /** Granted names that are secrets. */
   readonly secretNames: readonly string[];
   /** The views of the executions that were seen last. */
-  readonly viewByExecution: Map<string, View>;
+  readonly viewByExecution: Map<string, BorderView>;
 }
 
 const lastByGrant = new WeakMap<PermissionSet, KeptView>();
@@ -51,7 +45,7 @@ const maxViews = 256;
  * placeholder in this execution. Asked before every slice of a call: the last view of a granted set is kept as long as its
  * sources are the same objects.
  */
-export function buildBorderView(sources: ViewSources): View {
+export function buildBorderView(sources: ViewSources): BorderView {
   let kept = lastByGrant.get(sources.granted);
   if (kept === undefined || !isSame(kept, sources)) {
     kept = gather(sources);
@@ -111,7 +105,7 @@ function gather(sources: ViewSources): KeptView {
   };
 }
 
-function addPlaceholders({ view, secretNames, viewByExecution }: KeptView, { secrets, executionId }: ViewSources): View {
+function addPlaceholders({ view, secretNames, viewByExecution }: KeptView, { secrets, executionId }: ViewSources): BorderView {
   if (secrets === undefined || executionId === undefined) return view;
   const known = viewByExecution.get(executionId);
   if (known !== undefined) return known;

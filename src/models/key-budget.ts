@@ -1,5 +1,6 @@
 import type { Caller } from '../callers/caller.ts';
-import { budgetOwner, dayOf, endOfDay } from '../capabilities/llm/token-budget.ts';
+import { dayOf, endOfDay } from '../capabilities/llm/token-budget.ts';
+import { countedAs } from '../config/anonymous.ts';
 import type { ModelPrice } from '../config/settings/model-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { ModelBudget, ModelUseTable } from '../store/tables/model-uses.ts';
@@ -36,7 +37,7 @@ export function reserveOfKey(
   const { modelTokensPerDay, modelDollarsPerDay } = caller;
   if (modelTokensPerDay === undefined && modelDollarsPerDay === undefined) return undefined;
   if (modelDollarsPerDay !== undefined && price === undefined) throw describeUnpriced(model);
-  const key = { caller: budgetOwner(caller.id), day: dayOf(now) };
+  const key = { caller: countedAs(caller.id), day: dayOf(now) };
   const budget = {
     tokens: modelTokensPerDay ?? noBound,
     costNanos: modelDollarsPerDay === undefined ? noBound : Math.round(modelDollarsPerDay * nanosPerDollar),

@@ -1,4 +1,5 @@
-import { budgetOwner, dayOf } from '../capabilities/llm/token-budget.ts';
+import { dayOf } from '../capabilities/llm/token-budget.ts';
+import { countedAs } from '../config/anonymous.ts';
 import { quotas } from '../config/quotas.ts';
 import type { ModelPrice, ModelSettings } from '../config/settings/model-settings.ts';
 import type { TokenUsage } from '../conversation/answer.ts';
@@ -72,7 +73,7 @@ export function createModelMeter(parts: {
   ) {
     const day = dayOf(now());
     startDay(day);
-    const caller = budgetOwner(by.caller.id);
+    const caller = countedAs(by.caller.id);
     const model = boundModel(caller, target);
     const hasFailed = status >= 400;
     table.add({

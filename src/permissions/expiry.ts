@@ -1,17 +1,11 @@
-/** Calls back when the earliest of some points in time has come. */
-export interface Expiry {
-  /** Replaces what was armed before. */
-  arm(timesMs: readonly number[]): void;
-  close(): void;
-}
-
 /** Timers of Node hold no longer than this; a later time is waited for in steps. */
 const maxDelayMs = 2 ** 31 - 1;
 
-/** Creates an expiry with nothing armed; it keeps no process alive. */
-export function createExpiry(now: () => number, onTime: () => void): Expiry {
+/** Calls back when the earliest of some points in time has come. Nothing is armed at first; it keeps no process alive. */
+export function createExpiry(now: () => number, onTime: () => void) {
   let timer: NodeJS.Timeout | undefined;
 
+  /** Replaces what was armed before. */
   function arm(timesMs: readonly number[]): void {
     clearTimeout(timer);
     if (timesMs.length === 0) return;

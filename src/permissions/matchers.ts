@@ -3,22 +3,6 @@ import { isAddressLiteral } from './host-name.ts';
 import { globMatches, pathMatches, splitEntry } from './matching.ts';
 import { mountOf } from './path-grammar.ts';
 
-/** Answers, for one granted set, in about a microsecond whatever its size. */
-export interface Matchers {
-  /** `host` as in `normalizeHost`. */
-  allowsHost(host: string, port: number): boolean;
-  /** True when the grant names this very host, not only a domain above it. */
-  namesHost(host: string, port: number): boolean;
-  /** `path` with `/` between names, `.` for the workspace. */
-  allowsRead(path: string): boolean;
-  allowsWrite(path: string): boolean;
-  allowsEnv(name: string): boolean;
-  allowsRun(command: string): boolean;
-  allowsTool(name: string): boolean;
-  /** `name` of one of the plugin's own tools: it needs no approval although it is marked isDangerous. */
-  allowsDangerous(name: string): boolean;
-}
-
 const matchersBySet = new WeakMap<PermissionSet, Matchers>();
 
 /** The matchers of a granted set. They are made once for each object, so a set that changed must be another object. */
@@ -30,21 +14,29 @@ export function matchersOf(granted: PermissionSet): Matchers {
   return made;
 }
 
-function createMatchers(granted: PermissionSet): Matchers {
+/** Answers, for one granted set, in about a microsecond whatever its size. */
+export type Matchers = ReturnType<typeof createMatchers>;
+
+function createMatchers(granted: PermissionSet) {
   const exact = new Set(granted.net?.filter((entry) => !entry.startsWith('*')));
   const domains = readDomains(granted.net ?? []);
   const env = new Set(granted.env);
   const run = new Set(granted.run);
   const namesHost = (host: string, port: number) => exact.has(host) || (exact.size > 0 && exact.has(`${host}:${port}`));
   return {
+    /** True when the grant names this very host, not only a domain above it. */
     namesHost,
-    allowsHost: (host, port) => namesHost(host, port) || (domains.size > 0 && isBelow(domains, host, port)),
+    /** `host` as in `normalizeHost`. */
+    allowsHost: (host: string, port: number): boolean =>
+      namesHost(host, port) || (domains.size > 0 && isBelow(domains, host, port)),
+    /** `path` with `/` between names, `.` for the workspace. */
     allowsRead: createPathMatcher(granted.read ?? []),
     allowsWrite: createPathMatcher(granted.write ?? []),
-    allowsEnv: (name) => env.has(name),
-    allowsRun: (command) => run.has(command),
-    allowsTool: (name) => granted.tools?.some((glob) => globMatches(glob, name)) ?? false,
-    allowsDangerous: (name) => granted.dangerous?.some((glob) => globMatches(glob, name)) ?? false,
+    allowsEnv: (name: string): boolean => env.has(name),
+    allowsRun: (command: string): boolean => run.has(command),
+    allowsTool: (name: string): boolean => granted.tools?.some((glob) => globMatches(glob, name)) ?? false,
+    /** `name` of one of the plugin's own tools: it needs no approval although it is marked isDangerous. */
+    allowsDangerous: (name: string): boolean => granted.dangerous?.some((glob) => globMatches(glob, name)) ?? false,
   };
 }
 

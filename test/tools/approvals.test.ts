@@ -52,8 +52,8 @@ async function open(options: HouseOptions = {}): Promise<CallingHouse> {
       if (request.op !== 'confirm') return { ok: true, payload: JSON.stringify(request.op) };
       try {
         confirm ??= createQuestions(opened.approvals);
-        const { payload } = await confirm.answer(request, user, signal);
-        return { ok: true, payload: JSON.stringify(payload) };
+        const answered = await confirm.operations.confirm?.(request, user, signal);
+        return { ok: true, payload: JSON.stringify(answered?.payload) };
       } catch (error) {
         return { ok: false, code: error instanceof HotcellError ? error.code : 'cancelled', message: String(error) };
       }
@@ -234,8 +234,8 @@ describe('a call that asks in the middle', () => {
     const opened: CallingHouse = await openHouse({
       answer: async (request, user, signal) => {
         if (request.op === 'confirm') {
-          const { payload } = await createQuestions(opened.approvals).answer(request, user, signal);
-          return { ok: true, payload: JSON.stringify(payload) };
+          const answered = await createQuestions(opened.approvals).operations.confirm?.(request, user, signal);
+          return { ok: true, payload: JSON.stringify(answered?.payload) };
         }
         kept.push(opened.store.parkedCalls.list().length);
         await isDone;
@@ -269,8 +269,8 @@ describe('a call that asks in the middle', () => {
       engine: own.engine,
       answer: async (request, user, signal) => {
         if (request.op === 'confirm') {
-          const { payload } = await createQuestions(opened.approvals).answer(request, user, signal);
-          return { ok: true, payload: JSON.stringify(payload) };
+          const answered = await createQuestions(opened.approvals).operations.confirm?.(request, user, signal);
+          return { ok: true, payload: JSON.stringify(answered?.payload) };
         }
         if (request.payload.includes('second')) isDone.resolve();
         else await isPictured.promise;

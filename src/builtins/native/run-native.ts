@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { CapabilityTable } from '../../border/capability.ts';
-import type { NativeCommand } from '../../border/native-command.ts';
+import type { NativeCommand } from '../../border/container-command.ts';
 import { createDenial } from '../../capabilities/denial.ts';
 import type { HostedCall } from '../../tools/hosted/hosted-types.ts';
 

@@ -1,3 +1,4 @@
+import { countedAs } from '../../config/anonymous.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { ModelUsageTable } from '../../store/tables/model-usage.ts';
 
@@ -28,11 +29,6 @@ export function endOfDay(day: number): number {
   return (day + 1) * dayMs;
 }
 
-/** Requests without a key get an id each; their budget is one. */
-export function budgetOwner(caller: string): string {
-  return caller.startsWith('anonymous:') ? 'anonymous' : caller;
-}
-
 /** The daily budgets of `context.llm`. */
 export type TokenBudgets = ReturnType<typeof createTokenBudgets>;
 
@@ -45,7 +41,7 @@ export function createTokenBudgets({ table, now }: { table: ModelUsageTable; now
       const day = dayOf(now());
       if (day !== prunedOn) table.prune(day - keptDays);
       prunedOn = day;
-      const key = { unitPath, caller: budgetOwner(caller), day };
+      const key = { unitPath, caller: countedAs(caller), day };
       if (!table.reserve(key, tokens, budget))
         throw refuse({ plugin, tokens, budget, leftTokens: budget - table.used(key), day });
       return {

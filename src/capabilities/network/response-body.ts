@@ -23,14 +23,6 @@ export interface PieceOptions {
   readonly signal: AbortSignal;
 }
 
-/** A body that is read on only when somebody asks for more. One read at a time. */
-export interface BodyReader {
-  /** Rejects when the signal is aborted or the body fails; the body is closed then. */
-  read(options: PieceOptions): Promise<BodyPiece>;
-  /** Closes the socket unless everything was read. */
-  close(): void;
-}
-
 /** How a body is encoded, and how much of it is read in all. */
 export interface BodyOptions {
   readonly coding: string;
@@ -41,11 +33,14 @@ export interface BodyOptions {
 
 const nothing = new Uint8Array();
 
+/** A body that is read on only when somebody asks for more. One read at a time. */
+export type BodyReader = ReturnType<typeof openBody>;
+
 /**
  * Opens a body for reading, decoded. Neither what comes over the wire nor what comes out of the decoder passes `maxBytes`:
  * the rest is left unread and `truncated` says so. An unknown coding is handed on as it is.
  */
-export function openBody(body: Readable, { coding, maxBytes, filter }: BodyOptions): BodyReader {
+export function openBody(body: Readable, { coding, maxBytes, filter }: BodyOptions) {
   const wire = { cut: false };
   const decoders = createDecoders(coding);
   const source = Readable.from(limitBytes(body, maxBytes, wire), { objectMode: false });
@@ -88,6 +83,7 @@ export function openBody(body: Readable, { coding, maxBytes, filter }: BodyOptio
     return filter ? filter.push(piece) : piece;
   }
 
+  /** Closes the socket unless everything was read. */
   function close(): void {
     isClosed = true;
     rest = nothing;
@@ -95,6 +91,7 @@ export function openBody(body: Readable, { coding, maxBytes, filter }: BodyOptio
     wake();
   }
 
+  /** Rejects when the signal is aborted or the body fails; the body is closed then. */
   async function read({ maxBytes: most, fill, graceMs, onBytes, signal }: PieceOptions): Promise<BodyPiece> {
     const chunks: Uint8Array[] = [];
     const patience = watchPatience(graceMs, signal, () => wake());

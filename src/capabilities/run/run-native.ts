@@ -1,8 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { Capability, CapabilityTable } from '../../border/capability.ts';
 import type { CapabilityUser } from '../../border/capability-user.ts';
-import type { CommandFile, RunCommand } from '../../border/container-command.ts';
-import type { NativeCommand, NativeResult } from '../../border/native-command.ts';
+import type { CommandFile, NativeCommand, NativeResult, RunCommand } from '../../border/container-command.ts';
 import { countedAs } from '../../config/anonymous.ts';
 import { bringFiles, putBack } from './workspace-files.ts';
 
@@ -26,32 +25,25 @@ export async function runNative(
   signal: AbortSignal,
 ): Promise<NativeResult> {
   const { settings, files, runCommand } = parts;
-  const { image, command, args, stdin, env, own, timeoutMs, cpus, onOutput } = native;
+  const { paths, own, network, ...command } = native;
   const ownFiles = own?.files.map(({ path, data }) => ({ path: `${own.folder}/${path}`, data })) ?? [];
-  const sent = await bringFiles(files, native.paths, { user, signal, maxBytes: settings.scratchBytes });
+  const sent = await bringFiles(files, paths, { user, signal, maxBytes: settings.scratchBytes });
   const granted = user.granted();
   const mayWrite = (granted.write ?? []).length > 0;
-  const mayDial = native.network && (granted.net ?? []).length > 0;
+  const mayDial = network && (granted.net ?? []).length > 0;
   const dial = (to: { host: string; port: number }, dialSignal: AbortSignal): Promise<Duplex> => parts.dial(to, user, dialSignal);
   const result = await runCommand(
     {
+      ...command,
       id: user.executionId,
       holder: {
         callerId: countedAs(user.caller),
         unitPath: user.unitPath,
         isAdmin: user.isAdmin === true,
       },
-      image,
-      command,
-      args,
       // The owner's files win: nobody slips another program under a name that was approved.
       files: [...sent.filter(({ path }) => own === undefined || !isIn(own.folder, path)), ...ownFiles],
-      timeoutMs,
       maxOutputBytes: settings.maxOutputBytes,
-      ...(stdin === undefined ? {} : { stdin }),
-      ...(env === undefined ? {} : { env }),
-      ...(cpus === undefined ? {} : { cpus }),
-      ...(onOutput === undefined ? {} : { onOutput }),
       ...(mayWrite ? { collectBytes: settings.scratchBytes } : {}),
       ...(mayDial ? { dial } : {}),
     },
@@ -63,14 +55,9 @@ export async function runNative(
     result.files.filter((file) => !isOwn(file)),
     { user, signal },
   );
-  return {
-    exitCode: result.exitCode,
-    stdout: result.stdout,
-    stderr: result.stderr,
-    truncated: result.truncated,
-    files: written,
-    left: [...left, ...result.files.filter(isOwn).map(({ path }) => path), ...result.refused],
-  };
+  const { exitCode, stdout, stderr, truncated, refused } = result;
+  const allLeft = [...left, ...result.files.filter(isOwn).map(({ path }) => path), ...refused];
+  return { exitCode, stdout, stderr, truncated, files: written, left: allLeft };
 }
 
 function isIn(folder: string, path: string): boolean {

@@ -92,6 +92,7 @@ export async function putBack(
 }
 
 function ask(files: Capability, op: string, payload: object, use: FileUse, body?: Uint8Array): Promise<CapabilityResult> {
-  const request = { op, payload: JSON.stringify(payload), ...(body === undefined ? {} : { body }) };
-  return files.answer(request, use.user, use.signal);
+  const carryOut = files.operations[op];
+  if (carryOut === undefined) throw new Error(`there is no operation ${op}`);
+  return carryOut({ op, payload: JSON.stringify(payload), ...(body && { body }) }, use.user, use.signal);
 }

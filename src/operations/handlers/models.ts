@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { Caller } from '../../callers/caller.ts';
-import { budgetOwner, dayOf, endOfDay } from '../../capabilities/llm/token-budget.ts';
+import { dayOf, endOfDay } from '../../capabilities/llm/token-budget.ts';
+import { countedAs } from '../../config/anonymous.ts';
 import { defaultLlmTokens } from '../../config/permission-set.ts';
 import { textOf } from '../../conversation/conversation.ts';
 import type { ProviderState } from '../../models/catalog.ts';
@@ -90,7 +91,7 @@ export function createModelOperations(
     implement(modelContracts.uses, ({ by = 'model', days = 7, limit = 100 }, { caller }) => {
       const day = dayOf(Date.now());
       const fromDay = day - days + 1;
-      const own = caller.role === 'admin' ? {} : { caller: budgetOwner(caller.id) };
+      const own = caller.role === 'admin' ? {} : { caller: countedAs(caller.id) };
       const sums = store.modelUses.list({ by, fromDay, limit, ...own });
       const items = sums.map(({ name, costNanos, latencyMs, ...sum }) => ({
         ...sum,

@@ -56,12 +56,12 @@ export function createTrialWorlds(config: Pick<Config, 'dataDir' | 'kv' | 'files
       },
       async answer(request, signal) {
         try {
-          const capability = await findCapability(request.op);
-          if (capability === undefined) {
+          const carryOut = (await findCapability(request.op))?.operations[request.op];
+          if (carryOut === undefined) {
             refusals++;
             return refuseUnforeseen(request);
           }
-          const { payload, body } = await capability.answer(request, user, signal);
+          const { payload, body } = await carryOut(request, user, signal);
           return { ok: true, payload: JSON.stringify(payload) ?? 'null', ...(body && { body }) };
         } catch (error) {
           if (!(error instanceof HotcellError)) return { ok: false, code: 'internal', message: 'The host could not answer.' };

@@ -235,7 +235,7 @@ describe('createFetch', () => {
   ])('refuses the payload %s', async (payload) => {
     const { createFetch } = await import('../../../src/capabilities/fetch.ts');
     const capability = createFetch({ network: { maxResponseBytes: 1, timeoutMs: 1, maxRedirects: 1 } });
-    const answer = capability.answer({ op: 'fetch', payload }, createUser(), new AbortController().signal);
+    const answer = capability.operations.fetch({ op: 'fetch', payload }, createUser(), new AbortController().signal);
     expect((await refusalOf(answer)).code).toBe('arguments-invalid');
     await capability.close();
   });

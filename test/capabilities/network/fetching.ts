@@ -30,7 +30,7 @@ export function wrapFetch(resolve: Resolve, network: Partial<typeof defaults> = 
     const chunks: Uint8Array[] = [];
     while (true) {
       const request = { op: 'fetch.read', payload: JSON.stringify({ stream, fill: true }) };
-      const { payload, body } = await capability.answer(request, user, signal);
+      const { payload, body } = await capability.operations['fetch.read'](request, user, signal);
       const { done, truncated } = payload as { done: boolean; truncated: boolean };
       chunks.push(body ?? new Uint8Array());
       if (done) return { chunks, truncated };
@@ -47,7 +47,7 @@ export function wrapFetch(resolve: Resolve, network: Partial<typeof defaults> = 
         payload: JSON.stringify({ url, ...rest }),
         ...(body === undefined ? {} : { body: Buffer.from(body) }),
       };
-      const result = await capability.answer(request, user, signal ?? new AbortController().signal);
+      const result = await capability.operations.fetch(request, user, signal ?? new AbortController().signal);
       const head = result.payload as Fetched & { readonly stream?: string };
       const more = head.stream === undefined ? undefined : await readRest(head.stream, user, signal);
       const bytes = Buffer.concat([result.body ?? new Uint8Array(), ...(more?.chunks ?? [])]);

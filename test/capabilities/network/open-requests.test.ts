@@ -22,7 +22,7 @@ describe('requests of plugins that are open', () => {
     const payload = JSON.stringify({ url: `http://127.0.0.1:${server.port}/` });
     const open = (caller: string, plugin: string, isAdmin = false) => {
       const user = userOf(caller, plugin, isAdmin);
-      return capability.answer({ op: 'fetch', payload }, user, never).then(
+      return capability.operations.fetch({ op: 'fetch', payload }, user, never).then(
         (answer) => ({ user, stream: Object(answer.payload).stream }),
         (error) => String(error.message),
       );
@@ -41,7 +41,7 @@ describe('requests of plugins that are open', () => {
     const [first] = opened;
     if (typeof first !== 'object') throw new Error('nothing was opened');
     const cancel = { op: 'fetch.cancel', payload: JSON.stringify({ stream: first.stream }) };
-    await capability.answer(cancel, first.user, never);
+    await capability.operations['fetch.cancel'](cancel, first.user);
     const socket = await capability.dial({ host: '127.0.0.1', port: server.port }, userOf('carl', 'c'), never);
     expect(await open('carl', 'c')).toContain('of all callers');
     const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -59,7 +59,7 @@ describe('requests of plugins that are open', () => {
     const capability = createFetch({ network: { maxResponseBytes: 1, timeoutMs: 1000, maxRedirects: 1 }, requests });
     for (let n = 0; n < 20; n++) {
       const payload = JSON.stringify({ url: 'http://127.0.0.1:1/' });
-      await expect(capability.answer({ op: 'fetch', payload }, createUser({}), never)).rejects.toMatchObject({
+      await expect(capability.operations.fetch({ op: 'fetch', payload }, createUser({}), never)).rejects.toMatchObject({
         code: 'permission-denied',
       });
     }

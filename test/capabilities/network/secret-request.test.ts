@@ -44,7 +44,7 @@ async function open(options: { grant?: unknown; redirect?: string } = {}) {
     async fetch(url: string, init: Init = {}, who: TestUser = user) {
       const { body, ...rest } = init;
       const request = { op: 'fetch', payload: JSON.stringify({ url, ...rest }), ...(body && { body: Buffer.from(body) }) };
-      const result = await capability.answer(request, who, new AbortController().signal);
+      const result = await capability.operations.fetch(request, who, new AbortController().signal);
       return { payload: JSON.stringify(result.payload), text: Buffer.from(result.body ?? []).toString() };
     },
     [Symbol.asyncDispose]: async () => {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import type { CapabilityResult } from '../../../src/border/capability.ts';
 import { createFetch } from '../../../src/capabilities/fetch.ts';
 import type { Redactor } from '../../../src/secrets/secret-types.ts';
 import { createUser, type TestUser } from '../capability-user.ts';
@@ -27,8 +28,13 @@ async function open(network: { maxResponseBytes?: number; timeoutMs?: number } =
     network: { maxResponseBytes: 100_000_000, timeoutMs: 5000, maxRedirects: 1, ...network },
     ...(redactor ? { secrets: { redactor, findIn: () => [] } } : {}),
   });
-  const ask = async (op: string, payload: object, user: TestUser, signal = new AbortController().signal): Promise<Answer> => {
-    const result = await capability.answer({ op, payload: JSON.stringify(payload) }, user, signal);
+  const ask = async (
+    op: keyof typeof capability.operations,
+    payload: object,
+    user: TestUser,
+    signal = new AbortController().signal,
+  ): Promise<Answer> => {
+    const result: CapabilityResult = await capability.operations[op]({ op, payload: JSON.stringify(payload) }, user, signal);
     return { ...(result.payload as Answer), bytes: Buffer.from(result.body ?? []) };
   };
   return {

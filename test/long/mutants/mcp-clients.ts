@@ -60,8 +60,8 @@ export const mcpClientMutants: MutantsByPromise = {
     {
       what: 'whoever listens with a key whose time is over hears on',
       file: 'src/callers/key-ring.ts',
-      find: 'if (next === Number.POSITIVE_INFINITY) return;',
-      replace: 'if (next > 0) return;',
+      find: 'watchers.size === 0 ? [] : times.filter(',
+      replace: 'watchers.size >= 0 ? [] : times.filter(',
       tests: ['test/callers/key-ring.test.ts'],
     },
     {

@@ -330,8 +330,8 @@ export const processMutants: MutantsByPromise = {
     {
       what: 'what a caller may not know of is scheduled',
       file: 'src/builtins/schedule-task.ts',
-      find: 'if (!offered.some((entry) => entry.name === name)) {',
-      replace: 'if (false) {',
+      find: 'requireOffered(parts, caller, tool);',
+      replace: '',
       tests: ['test/builtins/schedule-task.test.ts'],
     },
   ],
