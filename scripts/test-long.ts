@@ -37,6 +37,7 @@ const steps: readonly Step[] = [
   { name: 'scripts', args: [...vitest, 'test/promises/scripts-survive.test.ts'], env: { HOTCELL_LONG: '1' } },
   { name: 'repairs', args: [...vitest, 'test/promises/repairs-survive.test.ts'], env: { HOTCELL_LONG: '1' } },
   { name: 'browser', args: [...vitest, 'test/builtins/browser'], env: { HOTCELL_LONG: '1' } },
+  { name: 'web', args: [...vitest, 'test/builtins/web'], env: { HOTCELL_LONG: '1' } },
   { name: 'pages', args: [...vitest, 'test/docs/code-blocks.test.ts'], env: { HOTCELL_LONG: '1' } },
   { name: 'soak', args: [...vitest, '--config', 'test/long/vitest.config.ts'] },
 ];

@@ -1,22 +1,57 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { json } from 'node:stream/consumers';
+import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runScenario, type Scenario } from './referee-client.ts';
 
 const require = createRequire(import.meta.url);
 const referee = join(dirname(require.resolve('@modelcontextprotocol/conformance/package.json')), 'dist', 'index.js');
 /** The suite starts all clients at once: a small machine takes its time. */
 const clientMs = 240_000;
 let folder: string;
-let client: string;
+let clients: Server;
+
+/** What the suite starts for each scenario: it hands it to the client in this process, which fifty processes would have to load anew. */
+const messenger = `
+  import { connect } from 'node:net';
+  import { join } from 'node:path';
+  import { json } from 'node:stream/consumers';
+  const { MCP_CONFORMANCE_SCENARIO: name, MCP_CONFORMANCE_CONTEXT: context = '{}' } = process.env;
+  const socket = connect(join(import.meta.dirname, 'clients.sock'));
+  socket.end(JSON.stringify({ name, url: process.argv.at(-1), context: JSON.parse(context) }));
+  const { complaints, exitCode } = await json(socket);
+  process.stderr.write(complaints);
+  process.exitCode = exitCode;
+`;
+
+/** The suite starts all at once, and its servers cut connections that a busy machine left idle: so many go on at a time. */
+const running: Promise<unknown>[] = Array.from({ length: 4 }, () => Promise.resolve());
+
+function runInTurn(scenario: Scenario): ReturnType<typeof runNow> {
+  const ended = Promise.resolve(running.shift()).then(() => runNow(scenario));
+  running.push(ended);
+  return ended;
+}
+
+/** What becomes of the client as if it were a process. Never rejects. */
+async function runNow(scenario: Scenario): Promise<{ readonly complaints: string; readonly exitCode: number }> {
+  try {
+    const faults = await runScenario(scenario);
+    return { complaints: faults.map((fault) => inspect(fault)).join('\n'), exitCode: 0 };
+  } catch (error) {
+    return { complaints: inspect(error), exitCode: 1 };
+  }
+}
 
 /** Runs what a revision requires; what it runs besides (extensions, scenarios younger than the revision) decides nothing. */
 function run(revision: string): Promise<{ readonly exitCode: number; readonly summary: string }> {
-  const command = `${process.execPath} ${client}`;
+  const command = `${process.execPath} ${join(folder, 'messenger.mjs')}`;
   const args = [
     referee,
     'client',
@@ -49,18 +84,17 @@ function readComplaints(results: string, summary: string): string {
 describe('the conformance suite, with the client of the daemon', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hotcell-conformance-'));
-    client = join(folder, 'client.mjs');
-    await build({
-      entryPoints: [fileURLToPath(new URL('conformance-client.ts', import.meta.url))],
-      outfile: client,
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      logLevel: 'error',
-      banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-    });
+    writeFileSync(join(folder, 'messenger.mjs'), messenger);
+    clients = createServer({ allowHalfOpen: true }, async (socket) => {
+      const scenario = (await json(socket)) as Scenario;
+      socket.end(JSON.stringify(await runInTurn(scenario)));
+    }).listen(join(folder, 'clients.sock'));
+    await once(clients, 'listening');
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => {
+    clients.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
 
   it.each([
     ['2025-11-25', 18],
