@@ -65,8 +65,15 @@ export interface OperationContract<Input extends TSchema = TSchema, Output exten
 export interface Operation<Input extends TSchema = TSchema, Output extends TSchema = TSchema>
   extends OperationContract<Input, Output> {
   /** Runs the operation; `input` was validated against the schema. */
-  handle(input: Static<Input>, context: OperationContext): Promise<Static<Output>> | Static<Output>;
+  handle(input: Static<Input>, context: OperationContext): Promise<Readable<Static<Output>>> | Readable<Static<Output>>;
 }
+
+/** A value that nobody writes to: what a part of the daemon shows goes out as it is. */
+export type Readable<Value> = Value extends readonly (infer Item)[]
+  ? readonly Readable<Item>[]
+  : Value extends object
+    ? { readonly [Key in keyof Value]: Readable<Value[Key]> }
+    : Value;
 
 /** Makes a contract, whose input has the named properties and no others. */
 export function defineContract<Properties extends TProperties, Output extends TSchema>(

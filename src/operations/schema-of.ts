@@ -1,16 +1,11 @@
 import { type Static, type TObject, type TUnsafe, Type } from 'typebox';
 import type { PermissionSet } from '../config/permission-set.ts';
-
-type DeepReadonly<Value> = Value extends readonly (infer Item)[]
-  ? readonly DeepReadonly<Item>[]
-  : Value extends object
-    ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> }
-    : Value;
+import type { Readable } from './operation.ts';
 
 /** What keeps a schema from being that of a type; `unknown` when nothing does. */
 type Drift<Value, Shown> = [Exclude<keyof Value, keyof Shown>] extends [never]
   ? [Exclude<keyof Shown, keyof Value>] extends [never]
-    ? Value extends DeepReadonly<Shown>
+    ? Value extends Readable<Shown>
       ? unknown
       : { readonly 'a property has another type in the schema': never }
     : { readonly 'the schema has more than the type': Exclude<keyof Shown, keyof Value> }

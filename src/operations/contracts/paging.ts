@@ -22,6 +22,11 @@ export interface Page<Item> {
   total: number;
 }
 
+/** A list that is one page. */
+export function pageOfAll<Item>(items: readonly Item[]) {
+  return { items, total: items.length };
+}
+
 const defaultPageSize = 1000;
 
 /** Cuts one page out of a list in memory that is sorted by `keyOf`, ascending; keys are unique. */

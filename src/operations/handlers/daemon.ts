@@ -1,14 +1,8 @@
-import type { ConfigState } from '../../config/live.ts';
 import { seesTool } from '../../tools/visible-tools.ts';
 import { daemonContracts } from '../contracts/daemon.ts';
 import { runDoctor } from '../doctor/run-doctor.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
-
-function showConfigState({ configState }: OperationParts): ConfigState & { restart: string[] } {
-  const state = configState();
-  return { ...state, restart: [...state.restart] };
-}
 
 /** How the daemon does. */
 export function createStatusOperations(parts: OperationParts): Operation[] {
@@ -27,12 +21,12 @@ export function createStatusOperations(parts: OperationParts): Operation[] {
         uptimeMs: Math.round(performance.now() - startedAt),
         plugins,
         tools: parts.tools.list().filter((entry) => seesTool(caller, entry)).length,
-        calls: isAdmin ? { ...parts.caller.load() } : { pending: countOwn('pending'), running: countOwn('running') },
+        calls: isAdmin ? parts.caller.load() : { pending: countOwn('pending'), running: countOwn('running') },
         ...(isAdmin && {
           node: process.versions.node,
           lastEventSeq: parts.events.lastSeq(),
           openQuestions: parts.approvals.count({ status: 'open' }),
-          config: showConfigState(parts),
+          config: parts.configState(),
           repairs: parts.repairs.facts(),
         }),
       };

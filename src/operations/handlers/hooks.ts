@@ -1,8 +1,10 @@
+import { omitUndefined } from '../../config/json-object.ts';
 import { fires } from '../../hooks/hook-events.ts';
 import type { HookView } from '../../hooks/hook-types.ts';
 import { describePermissions } from '../../permissions/decision.ts';
 import { type HookItem, hookContracts } from '../contracts/hooks.ts';
-import { implement, type Operation } from '../operation.ts';
+import { pageOfAll } from '../contracts/paging.ts';
+import { implement, type Operation, type Readable } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
 
 /** What can be done with hooks. */
@@ -10,8 +12,7 @@ export function createHookOperations({ hooks }: Pick<OperationParts, 'hooks'>): 
   return [
     implement(hookContracts.list, async () => {
       await hooks.refresh();
-      const items = hooks.list().map(describeHook);
-      return { items, total: items.length, isOn: hooks.isOn };
+      return { ...pageOfAll(hooks.list().map(describeHook)), isOn: hooks.isOn };
     }),
     implement(hookContracts.get, async ({ name }) => {
       await hooks.refresh();
@@ -24,19 +25,15 @@ export function createHookOperations({ hooks }: Pick<OperationParts, 'hooks'>): 
   ];
 }
 
-function describeHook({ manifest, files, ...hook }: HookView): HookItem {
+function describeHook({ manifest, ...hook }: HookView): Readable<HookItem> {
   const { title, description = '', events = [], tools = [], engine, image, permissions = {}, timeoutMs } = manifest ?? {};
   return {
     ...hook,
-    ...(title === undefined ? {} : { title }),
+    ...omitUndefined({ title, engine, image, timeoutMs }),
     description,
     events: events.map(({ type, action }) => `${type}:${action}`),
     waitsFor: events.filter(({ event }) => !fires(event)).map(({ type, action }) => `${type}:${action}`),
-    tools: [...tools],
-    ...(engine === undefined ? {} : { engine }),
-    ...(image === undefined ? {} : { image }),
+    tools,
     permissions: describePermissions(permissions),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    files: files.map((file) => ({ ...file })),
   };
 }

@@ -1,6 +1,8 @@
+import { omitUndefined } from '../../config/json-object.ts';
 import { textOf } from '../../conversation/conversation.ts';
 import type { LoopEnd, LoopView } from '../../loop/loop.ts';
 import { loopContracts } from '../contracts/loops.ts';
+import { pageOfAll } from '../contracts/paging.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
 import { filterFor } from './events.ts';
@@ -8,10 +10,7 @@ import { filterFor } from './events.ts';
 /** What can be done with loops of models and tools. */
 export function createLoopOperations({ loops, events }: Pick<OperationParts, 'loops' | 'events'>): Operation[] {
   return [
-    implement(loopContracts.list, (_input, { caller }) => {
-      const items = loops.list(caller).map((view) => showLoop(view));
-      return { items, total: items.length };
-    }),
+    implement(loopContracts.list, (_input, { caller }) => pageOfAll(loops.list(caller).map(showLoop))),
     implement(loopContracts.get, ({ id }, { caller }) => showWhole(loops.get(id, caller))),
     implement(loopContracts.follow, async ({ id }, { caller, signal, stream }) => {
       loops.get(id, caller);
@@ -32,9 +31,8 @@ export function createLoopOperations({ loops, events }: Pick<OperationParts, 'lo
   ];
 }
 
-function showLoop({ end, usage, calls, ...view }: LoopView) {
-  const cost = end?.cost;
-  return { ...view, calls: [...calls], tokens: usage.inputTokens + usage.outputTokens, ...(cost !== undefined && { cost }) };
+function showLoop({ end, usage, ...view }: LoopView) {
+  return { ...view, tokens: usage.inputTokens + usage.outputTokens, ...omitUndefined({ cost: end?.cost }) };
 }
 
 function showWhole(view: LoopView) {
@@ -42,6 +40,5 @@ function showWhole(view: LoopView) {
 }
 
 function showEnd({ reason, pressedBy, answer, messages, error }: LoopEnd) {
-  const text = textOf(answer.parts);
-  return { reason, ...(pressedBy && { pressedBy }), text, messages: [...messages], ...(error && { error }) };
+  return { reason, text: textOf(answer.parts), messages, ...omitUndefined({ pressedBy, error }) };
 }

@@ -1,4 +1,5 @@
 import { mcpContracts } from '../contracts/mcp.ts';
+import { pageOfAll } from '../contracts/paging.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
 
@@ -6,15 +7,12 @@ import type { OperationParts } from '../operation-parts.ts';
 export function createMcpOperations({ mcp, configState }: Pick<OperationParts, 'mcp' | 'configState'>): Operation[] {
   return [
     implement(mcpContracts.list, () => {
-      const items = mcp.list();
       const { problem } = configState();
-      return { items, total: items.length, ...(problem === undefined ? {} : { configProblem: problem }) };
+      return { ...pageOfAll(mcp.list()), ...(problem === undefined ? {} : { configProblem: problem }) };
     }),
     implement(mcpContracts.get, ({ name }) => mcp.get(name)),
     implement(mcpContracts.restart, ({ name }) => mcp.restart(name)),
-    implement(mcpContracts.login, async ({ name, redirectUrl }, { signal }) => ({
-      ...(await mcp.login(name, { redirectUrl, signal })),
-    })),
+    implement(mcpContracts.login, ({ name, redirectUrl }, { signal }) => mcp.login(name, { redirectUrl, signal })),
     implement(mcpContracts.finishLogin, ({ name, answer }, { signal }) =>
       mcp.finishLogin(name, { answer: answer === undefined ? undefined : new URLSearchParams(answer), signal }),
     ),

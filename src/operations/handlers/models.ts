@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import type { Caller } from '../../callers/caller.ts';
 import { dayOf, endOfDay } from '../../capabilities/llm/token-budget.ts';
 import { countedAs } from '../../config/anonymous.ts';
+import { omitUndefined } from '../../config/json-object.ts';
 import { defaultLlmTokens } from '../../config/permission-set.ts';
 import { textOf } from '../../conversation/conversation.ts';
 import type { ProviderState } from '../../models/catalog.ts';
@@ -10,6 +11,7 @@ import { findPrice, nanosPerDollar, pricesAsOf } from '../../models/prices.ts';
 import { collect, writeTestRequest } from '../../models/text-generator.ts';
 import type { Asking } from '../../permissions/grants.ts';
 import { modelContracts } from '../contracts/models.ts';
+import { pageOfAll } from '../contracts/paging.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
 
@@ -71,22 +73,19 @@ export function createModelOperations(
       const models = await catalog.list({ caller, purpose: 'gateway' }, { isFetched });
       const items = models
         .filter((each) => provider === undefined || each.provider === provider)
-        .map(({ aliasOf, ...model }) => {
+        .map((model) => {
           const price = findPrice(config.models, model.provider, model.model);
-          return {
-            ...model,
-            ...(aliasOf === undefined ? {} : { aliasOf: [...aliasOf] }),
-            ...(price === undefined ? {} : { dollarsPerMillionTokens: { input: price.input, output: price.output } }),
-          };
+          const dollars = price === undefined ? {} : { dollarsPerMillionTokens: { input: price.input, output: price.output } };
+          return { ...model, ...dollars };
         });
       const providers = catalog.providers().filter(({ provider: { name } }) => provider === undefined || name === provider);
-      return { items, total: items.length, ...(caller.role === 'admin' ? { providers: providers.map(showProvider) } : {}) };
+      return { ...pageOfAll(items), ...(caller.role === 'admin' ? { providers: providers.map(showProvider) } : {}) };
     }),
     implement(modelContracts.test, async ({ name }, { caller, signal }) => {
       const providers = catalog.providers().map(({ provider }) => provider.name);
       const items = await Promise.all((name === undefined ? providers : [name]).map((each) => test(each, caller, signal)));
       if (items.length === 0) catalog.check();
-      return { items, total: items.length };
+      return pageOfAll(items);
     }),
     implement(modelContracts.uses, ({ by = 'model', days = 7, limit = 100 }, { caller }) => {
       const day = dayOf(Date.now());
@@ -99,7 +98,7 @@ export function createModelOperations(
         dollars: costNanos / nanosPerDollar,
         meanLatencyMs: Math.round(latencyMs / Math.max(1, sum.requests)),
       }));
-      return { items, total: items.length, by, fromDay: showDay(fromDay), pricesAsOf, ...describeBudget(caller, day) };
+      return { ...pageOfAll(items), by, fromDay: showDay(fromDay), pricesAsOf, ...describeBudget(caller, day) };
     }),
     implement(modelContracts.usage, ({ limit = 1000 }, { caller }) => {
       const day = dayOf(Date.now());
@@ -111,7 +110,7 @@ export function createModelOperations(
         const plugin = asking?.manifest.name ?? basename(unitPath);
         return { plugin, caller: owner, tokens, ...(budget === undefined ? {} : { budget }) };
       });
-      return { items, total: items.length, resetsAtMs: endOfDay(day) };
+      return { ...pageOfAll(items), resetsAtMs: endOfDay(day) };
     }),
   ];
 }
@@ -119,16 +118,9 @@ export function createModelOperations(
 function showProvider({ provider, isDefault, problem, listProblem }: ProviderState) {
   const { name, known, baseUrl, format, model, keyName } = provider;
   return {
-    name,
-    ...(known === undefined ? {} : { title: known.title }),
-    baseUrl,
-    format,
-    ...(model === undefined ? {} : { model }),
-    ...(keyName === undefined ? {} : { key: keyName }),
-    isReady: problem === undefined,
-    isDefault,
-    ...(problem === undefined ? {} : { problem: problem.message, fix: problem.fix }),
-    ...(listProblem === undefined ? {} : { listProblem }),
+    ...{ name, baseUrl, format, isReady: problem === undefined, isDefault },
+    ...omitUndefined({ title: known?.title, model, key: keyName, listProblem }),
+    ...omitUndefined({ problem: problem?.message, fix: problem?.fix }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../config/json-object.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { describePermissions, isNothing } from '../../permissions/decision.ts';
@@ -6,6 +7,7 @@ import { matchersOf } from '../../permissions/matchers.ts';
 import { describeSkillUnit, nameSkillUnit } from '../../skills/script-tools.ts';
 import type { Skill } from '../../skills/skill-types.ts';
 import { seesToolName } from '../../tools/visible-tools.ts';
+import { pageOfAll } from '../contracts/paging.ts';
 import { skillContracts } from '../contracts/skills.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
@@ -43,9 +45,7 @@ export function createSkillOperations(parts: Parts): Operation[] {
         name,
         tool,
         isApproved: problem === undefined && allowsRun(name),
-        ...(interpreter === undefined ? {} : { interpreter: interpreter.command }),
-        ...(image === undefined ? {} : { image }),
-        ...(problem === undefined ? {} : { problem }),
+        ...omitUndefined({ interpreter: interpreter?.command, image, problem }),
       })),
     };
   }
@@ -73,7 +73,7 @@ export function createSkillOperations(parts: Parts): Operation[] {
           problem,
         })),
       ].sort((one, other) => (one.name < other.name ? -1 : 1));
-      return { items, total: items.length };
+      return pageOfAll(items);
     }),
     implement(skillContracts.scripts, async ({ name }) => showScripts(await skills.get(name))),
     implement(skillContracts.approve, async ({ name, contentHash, scripts, runOnly = false }, { caller }) => {

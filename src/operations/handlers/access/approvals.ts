@@ -5,7 +5,7 @@ import { decideAnswerer } from '../../../permissions/approvals/approval-answerer
 import { hashShown, shortenDetails } from '../../../permissions/approvals/approval-details.ts';
 import type { Answerer, Approval } from '../../../permissions/approvals/approval-types.ts';
 import { type ApprovalView, approvalContracts } from '../../contracts/access/approvals.ts';
-import { implement, type Operation } from '../../operation.ts';
+import { implement, type Operation, type Readable } from '../../operation.ts';
 import type { OperationParts } from '../../operation-parts.ts';
 import { readGrantScope, requireLastingScope } from './grant-scope.ts';
 
@@ -30,23 +30,21 @@ export function createApprovalOperations({ approvals, grantQuestions, units, hoo
     return { id, role, mayAnswer, isPerson, isOfLineOf: (other) => keys.areOfOneLine(id, other) };
   }
 
-  function viewApproval(approval: Approval, caller: Caller): ApprovalView & { readonly shownHash: string } {
-    const { askKey: _askKey, unitPath: _unitPath, details, content, ...shown } = approval;
+  function viewApproval(approval: Approval, caller: Caller): Readable<ApprovalView> & { readonly shownHash: string } {
+    const { askKey: _askKey, unitPath: _unitPath, ...shown } = approval;
     return {
       ...shown,
       saidBy: approval.kind === 'confirm' || approval.kind === 'ask' ? 'plugin' : 'hotcell',
-      details: { ...details },
-      ...(content && { content: { ...content } }),
       shownHash: hashShown(approval),
       mayAnswer: describeRight(approval, caller),
     };
   }
 
   /** The same without what is long: a list, and an answer that was given, need no more. */
-  function viewShort(approval: Approval, caller: Caller): ApprovalView {
+  function viewShort(approval: Approval, caller: Caller): Readable<ApprovalView> {
     const { cut, details } = shortenDetails(approval.details);
     const { shownHash, content: _content, ...view } = viewApproval(approval, caller);
-    return cut === undefined ? { ...view, shownHash } : { ...view, details: { ...details }, cut };
+    return cut === undefined ? { ...view, shownHash } : { ...view, details, cut };
   }
 
   function describeRight(approval: Approval, caller: Caller): ApprovalView['mayAnswer'] {

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../../config/json-object.ts';
 import type { AuditRow } from '../../../store/tables/access/audit.ts';
 import { type AuditEntry, auditContracts } from '../../contracts/access/audit.ts';
 import { implement, type Operation } from '../../operation.ts';
@@ -12,13 +13,7 @@ export function createAuditOperations({ store }: Pick<OperationParts, 'store'>):
       const { plugin, tool, execution, allowed, limit = defaultPageSize, cursor } = input;
       // Whatever a caller asks for, it sees its own.
       const caller = context.caller.role === 'admin' ? input.caller : context.caller.id;
-      const query = {
-        ...(plugin === undefined ? {} : { plugin }),
-        ...(caller === undefined ? {} : { caller }),
-        ...(tool === undefined ? {} : { tool }),
-        ...(execution === undefined ? {} : { executionId: execution }),
-        ...(allowed === undefined ? {} : { allowed }),
-      };
+      const query = omitUndefined({ plugin, caller, tool, executionId: execution, allowed });
       const before = cursor !== undefined && /^\d{1,15}$/.test(cursor) ? { before: Number(cursor) } : {};
       const rows = store.audit.list({ ...query, ...before, limit: limit + 1 });
       const items = rows.slice(0, limit);
@@ -30,26 +25,7 @@ export function createAuditOperations({ store }: Pick<OperationParts, 'store'>):
 }
 
 /** What is empty in a row stands for nothing and is left out. */
-function describeRow({
-  id,
-  atMs,
-  executionId,
-  caller,
-  plugin,
-  tool,
-  permission,
-  detail,
-  allowed,
-}: AuditRow & { id: number }): AuditEntry {
-  return {
-    id,
-    at: atMs,
-    ...(executionId === '' ? {} : { execution: executionId }),
-    caller,
-    ...(plugin === '' ? {} : { plugin }),
-    ...(tool === '' ? {} : { tool }),
-    permission,
-    detail,
-    allowed,
-  };
+function describeRow({ atMs, executionId, plugin, tool, ...row }: AuditRow & { id: number }): AuditEntry {
+  const named = { execution: executionId || undefined, plugin: plugin || undefined, tool: tool || undefined };
+  return { ...row, at: atMs, ...omitUndefined(named) };
 }

@@ -7,6 +7,7 @@ import { type ParsedPermissions, parsePermissions } from '../../../permissions/p
 import { parsePermissionWords } from '../../../permissions/permission-words.ts';
 import type { Grant } from '../../../permissions/select-grants.ts';
 import { type GrantView, grantContracts } from '../../contracts/access/grants.ts';
+import { pageOfAll } from '../../contracts/paging.ts';
 import { implement, type Operation } from '../../operation.ts';
 import type { OperationParts } from '../../operation-parts.ts';
 import { readGrantScope, requireLastingScope } from './grant-scope.ts';
@@ -35,7 +36,7 @@ export function createGrantOperations({ units, grants, keys }: OperationParts): 
         .filter((grant) => path === undefined || grant.unitPath === path)
         .map((grant) => viewGrant(grant, nowMs))
         .filter(({ status }) => all || status === 'in-force');
-      return { items, total: items.length };
+      return pageOfAll(items);
     }),
     implement(grantContracts.standing, ({ plugin }) => describeOutcome(plugin)),
     implement(grantContracts.create, async (input, { caller }) => {

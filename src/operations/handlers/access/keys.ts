@@ -1,11 +1,13 @@
 import type { Caller } from '../../../callers/caller.ts';
 import { type RulesChange, readRules } from '../../../callers/key-rules.ts';
+import { omitUndefined } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { NameBook } from '../../../names/name-owners.ts';
 import { isAnothers, readToolOwners } from '../../../names/tool-owners.ts';
 import { operatorId } from '../../../permissions/approvals/approval-answerer.ts';
 import type { KeyRow } from '../../../store/tables/access/keys.ts';
 import { keyContracts } from '../../contracts/access/keys.ts';
+import { pageOfAll } from '../../contracts/paging.ts';
 import { implement, type Operation } from '../../operation.ts';
 import type { OperationParts } from '../../operation-parts.ts';
 
@@ -16,26 +18,14 @@ export function createKeyOperations({ keys, names }: Pick<OperationParts, 'keys'
     implement(keyContracts.create, ({ name = 'unnamed', role = 'caller', ...rules }, { caller }) => {
       requireOperator(caller, rules);
       const { row, key, rules: kept } = keys.create({ name, role, rules, madeBy: caller.id });
-      return {
-        id: row.id,
-        name: row.name,
-        role: row.role,
-        rules: kept,
-        key,
-        createdAtMs: row.createdAtMs,
-      };
+      return { id: row.id, name: row.name, role: row.role, rules: kept, key, createdAtMs: row.createdAtMs };
     }),
-    implement(keyContracts.list, () => {
-      const items = keys.list().map((row) => describeKey(row, names));
-      return { items, total: items.length };
-    }),
+    implement(keyContracts.list, () => pageOfAll(keys.list().map((row) => describeKey(row, names)))),
     implement(keyContracts.update, ({ id, ...change }, { caller }) => {
       requireOperator(caller, change);
       return describeKey(keys.update(id, change), names);
     }),
-    implement(keyContracts.revoke, ({ id }) => {
-      return { id, revoked: keys.revoke(id) };
-    }),
+    implement(keyContracts.revoke, ({ id }) => ({ id, revoked: keys.revoke(id) })),
   ];
 }
 
@@ -52,15 +42,14 @@ function describeKey(row: KeyRow, names: Pick<NameBook, 'ownerOf'>) {
   const rules = readRules(row.rulesJson);
   const owners = readToolOwners(row.toolOwnersJson);
   const moved = (rules.tools ?? []).filter((tool) => isAnothers(owners, tool, names.ownerOf(tool)));
+  const { id, name, role, createdAtMs, madeBy, lastUsedAtMs, revokedAtMs } = row;
   return {
-    id: row.id,
-    name: row.name,
-    role: row.role,
-    rules,
-    ...(moved.length === 0 ? {} : { movedTools: moved }),
-    createdAtMs: row.createdAtMs,
-    ...(row.madeBy === null ? {} : { madeBy: row.madeBy }),
-    ...(row.lastUsedAtMs === null ? {} : { lastUsedAtMs: row.lastUsedAtMs }),
-    ...(row.revokedAtMs === null ? {} : { revokedAtMs: row.revokedAtMs }),
+    ...{ id, name, role, rules, createdAtMs },
+    ...omitUndefined({
+      movedTools: moved.length === 0 ? undefined : moved,
+      madeBy: madeBy ?? undefined,
+      lastUsedAtMs: lastUsedAtMs ?? undefined,
+      revokedAtMs: revokedAtMs ?? undefined,
+    }),
   };
 }

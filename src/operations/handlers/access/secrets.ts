@@ -1,16 +1,14 @@
 import { describeBinding } from '../../../secrets/binding.ts';
 import type { SecretView } from '../../../secrets/secret-types.ts';
 import { secretContracts } from '../../contracts/access/secrets.ts';
+import { pageOfAll } from '../../contracts/paging.ts';
 import { implement, type Operation } from '../../operation.ts';
 import type { OperationParts } from '../../operation-parts.ts';
 
 /** What can be done with secrets. */
 export function createSecretOperations({ secrets, events }: Pick<OperationParts, 'secrets' | 'events'>): Operation[] {
   return [
-    implement(secretContracts.list, () => {
-      const items = secrets.list().map(describeSecret);
-      return { items, total: items.length };
-    }),
+    implement(secretContracts.list, () => pageOfAll(secrets.list().map(describeSecret))),
     implement(secretContracts.set, (secret, { caller }) => {
       const view = secrets.set(secret);
       const data = { action: 'set' as const, binding: describeBinding(view.binding), by: caller.id };
@@ -30,5 +28,5 @@ export function createSecretOperations({ secrets, events }: Pick<OperationParts,
 }
 
 function describeSecret({ binding, ...view }: SecretView) {
-  return { ...view, ...binding, hosts: [...binding.hosts] };
+  return { ...view, ...binding };
 }

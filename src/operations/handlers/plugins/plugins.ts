@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
+import { omitUndefined } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { PluginView } from '../../../plugins/plugin-types.ts';
 import type { ReloadResult } from '../../../plugins/supervisor-types.ts';
-import { cutPage } from '../../contracts/paging.ts';
+import { cutPage, pageOfAll } from '../../contracts/paging.ts';
 import { pluginContracts } from '../../contracts/plugins.ts';
 import { implement, type Operation } from '../../operation.ts';
 import type { OperationParts } from '../../operation-parts.ts';
@@ -45,7 +46,7 @@ export function createPluginOperations({ plugins, uses, repairs, health }: Opera
     implement(pluginContracts.reload, async ({ name }) => requireSuccess(await plugins.reload(name))),
     implement(pluginContracts.reloadAll, async () => {
       const items = await plugins.reloadAll();
-      return { items, total: items.length, failed: items.filter((result) => !result.ok).length };
+      return { ...pageOfAll(items), failed: items.filter((result) => !result.ok).length };
     }),
     implement(pluginContracts.update, ({ name, enabled }) => plugins.setEnabled(name, enabled)),
     implement(pluginContracts.source, async ({ name }) => {
@@ -56,23 +57,15 @@ export function createPluginOperations({ plugins, uses, repairs, health }: Opera
       requireSuccess(await plugins.writeSource(name, text, { by: caller.id, expectedHash })),
     ),
     implement(pluginContracts.check, ({ name, text }, { signal }) => plugins.check(name, text, signal)),
-    implement(pluginContracts.generations, ({ name }) => {
-      const items = plugins.generations(name);
-      return { items, total: items.length };
-    }),
+    implement(pluginContracts.generations, ({ name }) => pageOfAll(plugins.generations(name))),
     implement(pluginContracts.rollback, async ({ name, generation }) => requireSuccess(await plugins.rollback(name, generation))),
     implement(pluginContracts.why, ({ name }) => {
       const view = plugins.get(name);
-      const items = plugins.why(name);
-      const { diagnostic } = view;
+      const { name: called, state, permissions, diagnostic } = view;
       return {
-        name: view.name,
-        state: view.state,
-        ...(diagnostic ? { diagnostic } : {}),
-        permissions: view.permissions,
+        ...{ name: called, state, permissions, ...omitUndefined({ diagnostic }) },
         ...noteRepair(view, true),
-        items,
-        total: items.length,
+        ...pageOfAll(plugins.why(name)),
       };
     }),
     implement(pluginContracts.remove, async ({ name }) => {

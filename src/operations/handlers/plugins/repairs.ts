@@ -1,9 +1,11 @@
 import type { Caller } from '../../../callers/caller.ts';
+import { omitUndefined } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { operatorId } from '../../../permissions/approvals/approval-answerer.ts';
 import type { Repair } from '../../../repair/repair.ts';
+import { pageOfAll } from '../../contracts/paging.ts';
 import { type RepairItem, repairContracts } from '../../contracts/repairs.ts';
-import { implement, type Operation } from '../../operation.ts';
+import { implement, type Operation, type Readable } from '../../operation.ts';
 import type { OperationParts } from '../../operation-parts.ts';
 
 const pageSize = 100;
@@ -11,23 +13,21 @@ const pageSize = 100;
 /** What can be done with repairs. */
 export function createRepairOperations({ repairs, authoring }: Pick<OperationParts, 'repairs' | 'authoring'>): Operation[] {
   /** Where files lie on this machine is told to its operator alone. */
-  function describe({ attempts, failureKey: _key, generationHash: _hash, ...repair }: Repair, { id }: Caller): RepairItem {
-    const { path, proposal } = repair;
+  function describe({ failureKey: _key, generationHash: _hash, ...repair }: Repair, { id }: Caller): Readable<RepairItem> {
+    const { path, proposal, attempts } = repair;
     const show = (each: string): string => (id === operatorId ? each : repairs.showPath(each));
     return {
       ...repair,
       path: show(path),
       tried: attempts.length,
-      attempts: [...attempts],
       ...(proposal && { proposal: { ...proposal, files: proposal.files.map((file) => ({ ...file, path: show(file.path) })) } }),
     };
   }
 
   return [
     implement(repairContracts.list, ({ plugin, state, limit = pageSize }, { caller }) => {
-      const query = { ...(plugin !== undefined && { plugin }), ...(state !== undefined && { state }) };
-      const items = repairs.list({ ...query, limit }).map((repair) => describe(repair, caller));
-      return { items, total: items.length };
+      const found = repairs.list(omitUndefined({ plugin, state, limit }));
+      return pageOfAll(found.map((repair) => describe(repair, caller)));
     }),
     implement(repairContracts.get, ({ id }, { caller }) => describe(repairs.get(id), caller)),
     implement(repairContracts.start, async ({ plugin, person }, { caller }) =>
@@ -40,12 +40,12 @@ export function createRepairOperations({ repairs, authoring }: Pick<OperationPar
           fix: 'Give a description, or the source of the description of an API.',
         });
       }
-      const order = { ...orderOf(source, text), ...(operations && { operations }), ...(server !== undefined && { server }) };
+      const order = orderOf({ source, text, operations, server });
       const { repair } = await authoring.create({ ...wish, ...(isOfApi && { api: order }) }, caller.id);
       return describe(repairs.get(repair), caller);
     }),
     implement(repairContracts.refresh, async ({ plugin, source, text }, { caller }) => {
-      const answer = await authoring.refresh(plugin, orderOf(source, text), caller.id);
+      const answer = await authoring.refresh(plugin, orderOf({ source, text }), caller.id);
       return answer === undefined
         ? { isChanged: false }
         : { isChanged: true, repair: describe(repairs.get(answer.repair), caller) };
@@ -57,6 +57,6 @@ export function createRepairOperations({ repairs, authoring }: Pick<OperationPar
 }
 
 /** An admin may have any public address read. */
-function orderOf(source: string | undefined, text: string | undefined) {
-  return { isPublic: true, ...(source !== undefined && { source }), ...(text !== undefined && { text }) };
+function orderOf<Said extends object>(said: Said) {
+  return { isPublic: true, ...omitUndefined(said) };
 }

@@ -1,5 +1,6 @@
 import type { Caller } from '../../../callers/caller.ts';
 import type { CallAnswer } from '../../../calls/call-types.ts';
+import { omitUndefined } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { suggestNearNames } from '../../../errors/near-names.ts';
 import type { OfferingEntry } from '../../../tools/tool-types.ts';
@@ -16,7 +17,7 @@ import {
   type TemplateView,
 } from '../../contracts/offerings.ts';
 import { cutPage, type Page } from '../../contracts/paging.ts';
-import { implement, type Operation, type OperationContext } from '../../operation.ts';
+import { implement, type Operation, type OperationContext, type Readable } from '../../operation.ts';
 import type { OperationParts } from '../../operation-parts.ts';
 import { untilLoaded } from './missing-tool.ts';
 import { createCallForOperation } from './tool-call.ts';
@@ -145,27 +146,25 @@ function mentions({ offering }: OfferingEntry, query: string): boolean {
 }
 
 function viewShared({ offering: { name, title, description }, plugin }: OfferingEntry) {
-  return { name, plugin, ...(title !== undefined && { title }), ...(description !== '' && { description }) };
+  return { name, plugin, ...omitUndefined({ title, description: description || undefined }) };
 }
 
-function viewPrompt(entry: OfferingEntry): PromptView[] {
+function viewPrompt(entry: OfferingEntry): Readable<PromptView>[] {
   const { offering } = entry;
-  return offering.kind === 'prompt' ? [{ ...viewShared(entry), arguments: offering.arguments.map((each) => ({ ...each })) }] : [];
+  return offering.kind === 'prompt' ? [{ ...viewShared(entry), arguments: offering.arguments }] : [];
 }
 
 function viewResource(entry: OfferingEntry): ResourceView[] {
   const { offering } = entry;
   if (offering.kind !== 'resource' || offering.isTemplate) return [];
   const { uri, mimeType, size } = offering;
-  return [{ uri, ...viewShared(entry), ...(mimeType !== undefined && { mimeType }), ...(size !== undefined && { size }) }];
+  return [{ uri, ...viewShared(entry), ...omitUndefined({ mimeType, size }) }];
 }
 
 function viewTemplate(entry: OfferingEntry): TemplateView[] {
   const { offering } = entry;
   if (offering.kind !== 'resource' || !offering.isTemplate) return [];
-  return [
-    { uriTemplate: offering.uri, ...viewShared(entry), ...(offering.mimeType !== undefined && { mimeType: offering.mimeType }) },
-  ];
+  return [{ uriTemplate: offering.uri, ...viewShared(entry), ...omitUndefined({ mimeType: offering.mimeType }) }];
 }
 
 function startsAlike(value: string, typed: string): boolean {

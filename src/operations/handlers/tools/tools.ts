@@ -1,4 +1,5 @@
 import type { Caller } from '../../../callers/caller.ts';
+import { omitUndefined } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { loopBudgetOf } from '../../../loop/loop-budget.ts';
 import { type OfferedCandidate, selectFor } from '../../../tools/selection/select-for.ts';
@@ -8,7 +9,7 @@ import type { ToolUse } from '../../../tools/tool-uses.ts';
 import { seesTool } from '../../../tools/visible-tools.ts';
 import { cutPage } from '../../contracts/paging.ts';
 import { type ToolView, toolContracts } from '../../contracts/tools.ts';
-import { implement, type Operation } from '../../operation.ts';
+import { implement, type Operation, type Readable } from '../../operation.ts';
 import type { OperationParts } from '../../operation-parts.ts';
 import { createToolSeeker } from './missing-tool.ts';
 import { createCallForOperation } from './tool-call.ts';
@@ -127,8 +128,7 @@ export function createToolOperations(parts: OperationParts): Operation[] {
 const maxPassedOver = 10;
 
 function describeScored({ tool, score, points }: Omit<SelectedTool<OfferedCandidate>, 'why'>) {
-  const said = points.map(({ found, ...each }) => ({ ...each, found: [...found] }));
-  return { ref: refOf(tool.entry), name: tool.entry.name, score, points: said };
+  return { ref: refOf(tool.entry), name: tool.entry.name, score, points };
 }
 
 function refOf(entry: ToolEntry): string {
@@ -140,35 +140,33 @@ function mentions(entry: ToolEntry, query: string): boolean {
   return [entry.name, description, ...tags].some((text) => text.toLowerCase().includes(query));
 }
 
-function describeTool(entry: ToolEntry, caller: Caller, use: ToolUse | undefined): ToolView {
+function describeTool(entry: ToolEntry, caller: Caller, use: ToolUse | undefined): Readable<ToolView> {
   const { manifest } = entry;
+  const { usage, task, timeoutMs, output } = manifest;
   return {
     ref: refOf(entry),
     name: entry.name,
     version: entry.version,
     description: manifest.description,
-    ...(manifest.usage === undefined ? {} : { usage: manifest.usage }),
+    ...omitUndefined({ usage, task, timeoutMs, output }),
     source: entry.source,
     plugin: entry.plugin,
     ...(entry.isSecond ? { byVersionOnly: true as const } : {}),
     mode: manifest.mode,
     who: manifest.who ?? 'model',
     ...(entry.setting === undefined ? {} : { setting: describeSetting(entry.setting, caller) }),
-    tags: [...manifest.tags],
+    tags: manifest.tags,
     flags: Object.entries(manifest.flags)
       .filter(([, isSet]) => isSet)
       .map(([flag]) => flag),
     idempotent: manifest.idempotent,
-    loopBudget: { ...loopBudgetOf([manifest]) },
-    ...(manifest.task === undefined ? {} : { task: manifest.task }),
-    ...(manifest.timeoutMs === undefined ? {} : { timeoutMs: manifest.timeoutMs }),
+    loopBudget: loopBudgetOf([manifest]),
     input: manifest.input,
     inputSource: manifest.inputSource,
-    ...(manifest.output === undefined ? {} : { output: manifest.output }),
     // What other callers do is not told to callers.
     ...(caller.role === 'admin' ? { calls: use?.calls ?? 0 } : {}),
     ...(caller.role === 'admin' && use !== undefined ? { lastUsedAtMs: use.lastUsedAtMs } : {}),
-    examples: manifest.examples.map((example) => ({ ...example })),
+    examples: manifest.examples,
   };
 }
 
