@@ -1,55 +1,103 @@
+import { type Static, Type } from 'typebox';
 import type { LogLine } from '../border/border.ts';
 import type { Caller } from '../callers/caller.ts';
+import type { Readable } from '../config/json-object.ts';
 import type { GuestError, StackFrame } from '../engines/engine.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';
 import type { Unit } from '../units/unit.ts';
 
 /** The states of an execution. */
-export type ExecutionStatus = 'pending' | 'running' | 'success' | 'error' | 'timeout' | 'cancelled';
+export const executionStatus = Type.Enum(['pending', 'running', 'success', 'error', 'timeout', 'cancelled']);
+
+/** The states of an execution. */
+export type ExecutionStatus = Static<typeof executionStatus>;
+
+const stackFrame = Type.Object({ file: Type.String(), line: Type.Number(), column: Type.Number() });
 
 /** Why an execution failed, as doors show it. Files are relative to the plugin's root folder. */
-export interface ExecutionError {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly name?: string;
-  readonly frames?: readonly StackFrame[];
-  readonly codeFrame?: string;
-  /** Permissions that the call was refused, such as `net=api.example.com`, also where the plugin said nothing of it. */
-  readonly refused?: readonly string[];
-  readonly fix: string;
-}
+export const executionError = Type.Object({
+  code: Type.Unsafe<ErrorCode>(Type.String()),
+  message: Type.String(),
+  name: Type.Optional(Type.String()),
+  frames: Type.Optional(Type.Array(Type.Unsafe<StackFrame>(stackFrame))),
+  codeFrame: Type.Optional(Type.String()),
+  refused: Type.Optional(
+    Type.Array(Type.String(), { description: 'Permissions that the call was refused, such as net=api.example.com.' }),
+  ),
+  fix: Type.String(),
+});
+
+/** Why an execution failed. */
+export type ExecutionError = Readable<Static<typeof executionError>>;
+
+/** The last lines that a call logged. */
+export const callLogs = Type.Array(
+  Type.Unsafe<LogLine>(Type.Object({ level: Type.String(), text: Type.String(), atMs: Type.Number() })),
+);
+
+/** What went wrong in a call without ending it: swallowed refusals, unhandled rejections, values that JSON cannot say. */
+const callWarnings = Type.Array(Type.String(), { description: 'What went wrong without ending it, in whole sentences.' });
 
 /** The record of one call. */
-export interface Execution {
-  readonly id: string;
-  readonly tool: string;
-  readonly version: string;
-  readonly plugin: string;
-  readonly generation: string;
-  readonly caller: string;
-  readonly session: string;
-  readonly status: ExecutionStatus;
-  readonly arguments: unknown;
-  readonly output?: unknown;
-  readonly error?: ExecutionError;
-  readonly createdAtMs: number;
-  readonly startedAtMs?: number;
-  readonly endedAtMs?: number;
-  readonly durationMs?: number;
-  readonly attempts: number;
-  readonly idempotencyKey?: string;
-  /** The execution that made this call through `context.tools.call`. */
-  readonly parent?: string;
-  /** What ran it; of several attempts the last. Absent in records of older versions. */
-  readonly engine?: string;
-  /** Of these values the record has the beginning alone, as text; and how many bytes each of them had. */
-  readonly cut?: { readonly arguments?: number; readonly output?: number };
-  /** What went wrong without ending it. */
-  readonly warnings?: readonly string[];
-  /** The last lines that it logged, where one execution is read: kept as long as its recording. */
-  readonly logs?: readonly LogLine[];
-}
+export const execution = Type.Object({
+  id: Type.String(),
+  tool: Type.String(),
+  version: Type.String(),
+  plugin: Type.String(),
+  generation: Type.String(),
+  caller: Type.String(),
+  session: Type.String(),
+  status: executionStatus,
+  arguments: Type.Unknown(),
+  output: Type.Optional(Type.Unknown()),
+  error: Type.Optional(executionError),
+  createdAtMs: Type.Number(),
+  startedAtMs: Type.Optional(Type.Number()),
+  endedAtMs: Type.Optional(Type.Number()),
+  durationMs: Type.Optional(Type.Number()),
+  attempts: Type.Integer(),
+  idempotencyKey: Type.Optional(Type.String()),
+  parent: Type.Optional(Type.String({ description: 'The execution that made this call through context.tools.call.' })),
+  // Absent in records of older versions.
+  engine: Type.Optional(Type.String({ description: 'What ran it; of several attempts the last.' })),
+  cut: Type.Optional(
+    Type.Object(
+      { arguments: Type.Optional(Type.Integer()), output: Type.Optional(Type.Integer()) },
+      { description: 'Of these values the record has the beginning alone, as text; and how many bytes each of them had.' },
+    ),
+  ),
+  warnings: Type.Optional(callWarnings),
+  // There where one execution is read, as long as its recording is kept.
+  logs: Type.Optional(callLogs),
+});
+
+/** The record of one call. */
+export type Execution = Readable<Static<typeof execution>>;
+
+/** What every answer of a call has, beside its output. */
+export const callAnswerProperties = {
+  executionId: Type.String(),
+  status: Type.Unsafe<Exclude<ExecutionStatus, 'pending' | 'running'>>(executionStatus),
+  error: Type.Optional(executionError),
+  durationMs: Type.Number(),
+  warnings: Type.Optional(callWarnings),
+  // An earlier execution with the same idempotency key answered.
+  replayed: Type.Optional(Type.Boolean()),
+  // It had used up what it may have on the engine that it asks for.
+  climbed: Type.Optional(
+    Type.Object(
+      { from: Type.String(), to: Type.String(), reason: Type.String() },
+      { description: 'It was run again on a higher engine.' },
+    ),
+  ),
+};
+
+/** The answer of a call that ran. */
+export const callAnswer = Type.Object({ ...callAnswerProperties, output: Type.Optional(Type.Unknown()) });
+
+/** The answer of a call that ran. */
+export type CallAnswer = Readable<Static<typeof callAnswer>>;
 
 /** What the client behind a door can be asked for while its call runs: to fill in a form, for a model, for its folders. */
 export type ClientAbility = 'form' | 'sampling' | 'roots';
@@ -88,21 +136,6 @@ export interface CallRequest {
   readonly signal?: AbortSignal;
   /** Sees log lines and progress as they come. Must not throw. */
   readonly onLog?: (line: LogLine) => void;
-}
-
-/** The answer of a call that ran. */
-export interface CallAnswer {
-  readonly executionId: string;
-  readonly status: Exclude<ExecutionStatus, 'pending' | 'running'>;
-  readonly output?: unknown;
-  readonly error?: ExecutionError;
-  readonly durationMs: number;
-  /** What went wrong without ending it: refusals that the plugin swallowed, unhandled rejections, values that JSON cannot say. */
-  readonly warnings?: readonly string[];
-  /** It was run again on a higher engine after it had used up what it may have on the one that it asks for. */
-  readonly climbed?: { readonly from: string; readonly to: string; readonly reason: string };
-  /** True when an earlier execution with the same idempotency key answered. */
-  readonly replayed?: boolean;
 }
 
 /** Turns a guest's failure into what doors show: positions in the user's own files, with a code frame. */

@@ -32,3 +32,10 @@ export function omitUndefined<Fields extends object>(fields: Fields): Present<Fi
 export function omitUndefined(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
+
+/** The same value for those who do not write to it. */
+export type Readable<Value> = Value extends readonly (infer Item)[]
+  ? readonly Readable<Item>[]
+  : Value extends object
+    ? { readonly [Key in keyof Value]: Readable<Value[Key]> }
+    : Value;

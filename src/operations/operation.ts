@@ -1,6 +1,7 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import type { Caller } from '../callers/caller.ts';
 import type { ClientAbility } from '../calls/call-types.ts';
+import type { Readable } from '../config/json-object.ts';
 import type { EventEnvelope } from '../events/event.ts';
 
 /** Who may use an operation. */
@@ -67,13 +68,6 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   /** Runs the operation; `input` was validated against the schema. */
   handle(input: Static<Input>, context: OperationContext): Promise<Readable<Static<Output>>> | Readable<Static<Output>>;
 }
-
-/** A value that nobody writes to: what a part of the daemon shows goes out as it is. */
-export type Readable<Value> = Value extends readonly (infer Item)[]
-  ? readonly Readable<Item>[]
-  : Value extends object
-    ? { readonly [Key in keyof Value]: Readable<Value[Key]> }
-    : Value;
 
 /** Makes a contract, whose input has the named properties and no others. */
 export function defineContract<Properties extends TProperties, Output extends TSchema>(

@@ -1,44 +1,70 @@
+import { type Static, Type } from 'typebox';
+import type { Readable } from '../config/json-object.ts';
 import type { Asking } from '../permissions/grants.ts';
 import type { Author } from '../units/unit.ts';
 import type { ProposedTexts } from './compile/read-input.ts';
 import type { PassedOver } from './discovery/passed-over.ts';
 import type { PluginSource } from './discovery/plugin-source.ts';
 import type { Generation } from './generations/generation.ts';
-import type { Diagnostic, PluginView } from './plugin-types.ts';
-import type { TextCheck } from './supervisor/build/check-text.ts';
+import { diagnostic, type PluginView, permissionSet } from './plugin-types.ts';
 import type { UnsavedBuild } from './supervisor/build/unsaved-build.ts';
 
 /** The truth about one explicit reload. */
-export interface ReloadResult {
-  readonly name: string;
-  readonly ok: boolean;
-  /** False when the content was already live. */
-  readonly changed: boolean;
-  readonly state: string;
-  readonly generation?: number;
-  readonly durationMs: number;
-  readonly diagnostic?: Diagnostic;
-}
+export const reloadResult = Type.Object({
+  name: Type.String(),
+  ok: Type.Boolean(),
+  // False when the content was already live.
+  changed: Type.Boolean(),
+  state: Type.String(),
+  generation: Type.Optional(Type.Integer()),
+  durationMs: Type.Number(),
+  diagnostic: Type.Optional(diagnostic),
+});
+
+/** The truth about one explicit reload. */
+export type ReloadResult = Readable<Static<typeof reloadResult>>;
+
+/** What would come of a text, were it saved. */
+export const textCheck = Type.Object({
+  name: Type.String(),
+  ok: Type.Boolean(),
+  changed: Type.Boolean({ description: 'It is other content than what serves now.' }),
+  diagnostic: Type.Optional(diagnostic),
+  version: Type.Optional(Type.String()),
+  engine: Type.Optional(Type.String()),
+  tools: Type.Optional(Type.Array(Type.String())),
+  permissions: Type.Optional(Type.Object({ requested: permissionSet, pending: permissionSet })),
+  warnings: Type.Optional(Type.Array(Type.String())),
+});
+
+/** What would come of a text, were it saved. */
+export type TextCheck = Readable<Static<typeof textCheck>>;
 
 /** One lifecycle transition with its reason, newest last. */
-export interface TransitionRecord {
-  readonly atMs: number;
-  readonly from: string;
-  readonly to: string;
-  readonly reason: string;
-  readonly generation?: number;
-}
+export const transitionRecord = Type.Object({
+  atMs: Type.Number(),
+  from: Type.String(),
+  to: Type.String(),
+  reason: Type.String(),
+  generation: Type.Optional(Type.Integer()),
+});
+
+/** One lifecycle transition with its reason. */
+export type TransitionRecord = Readable<Static<typeof transitionRecord>>;
 
 /** One kept generation, newest first in lists. */
-export interface GenerationView {
-  readonly number: number;
-  readonly id: string;
-  readonly author: Author;
-  readonly version: string;
-  readonly contentHash: string;
-  readonly createdAtMs: number;
-  readonly current: boolean;
-}
+export const generationView = Type.Object({
+  number: Type.Integer(),
+  id: Type.String(),
+  author: Type.Unsafe<Author>(Type.String()),
+  version: Type.String(),
+  contentHash: Type.String(),
+  createdAtMs: Type.Number(),
+  current: Type.Boolean(),
+});
+
+/** One kept generation. */
+export type GenerationView = Readable<Static<typeof generationView>>;
 
 /** Watches the plugin folders and keeps the right generation of every plugin current. */
 export interface PluginSupervisor {

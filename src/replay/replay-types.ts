@@ -1,13 +1,7 @@
-import type { LogLine } from '../border/border.ts';
+import { type Static, Type } from 'typebox';
 import type { Caller } from '../callers/caller.ts';
-import type { ExecutionError } from '../calls/call-types.ts';
-
-/** How a call ended, then or now. */
-export interface ReplayEnd {
-  readonly status: 'success' | 'error' | 'timeout' | 'cancelled';
-  readonly output?: unknown;
-  readonly error?: ExecutionError;
-}
+import { callLogs, executionError } from '../calls/call-types.ts';
+import type { Readable } from '../config/json-object.ts';
 
 /** On which code an execution runs again: what serves now when nothing is said. */
 export interface ReplayOn {
@@ -17,27 +11,36 @@ export interface ReplayOn {
   readonly text?: string | undefined;
 }
 
+/** How a call ended, then or now. */
+const replayEnd = Type.Object({
+  status: Type.Enum(['success', 'error', 'timeout', 'cancelled']),
+  output: Type.Optional(Type.Unknown()),
+  error: Type.Optional(executionError),
+});
+
+/** How a call ended, then or now. */
+export type ReplayEnd = Readable<Static<typeof replayEnd>>;
+
 /** What came of a replay. */
-export interface ReplayReport {
-  readonly executionId: string;
-  readonly tool: string;
-  /** The code that it ran on, and whether that is what was recorded. */
-  readonly contentHash: string;
-  readonly isSameCode: boolean;
-  readonly engine: string;
-  /** It ended as it was recorded: with the same output, or the same error. */
-  readonly same: boolean;
-  /** Where it ended otherwise, in a sentence. */
-  readonly difference?: string;
-  readonly recorded: ReplayEnd;
-  readonly now: ReplayEnd;
-  /** What it asked the host otherwise than it was recorded, in whole sentences; empty when all was the same. */
-  readonly asked: readonly string[];
-  /** Why a difference may not be the code's, in whole sentences. */
-  readonly notes: readonly string[];
-  readonly logs: readonly LogLine[];
-  readonly durationMs: number;
-}
+export const replayReport = Type.Object({
+  executionId: Type.String(),
+  tool: Type.String(),
+  contentHash: Type.String({ description: 'Of the code that it ran on.' }),
+  isSameCode: Type.Boolean({ description: 'It ran on the code that was recorded.' }),
+  engine: Type.String(),
+  same: Type.Boolean({ description: 'It ended as recorded: with the same output, or the same error.' }),
+  // Where it ended otherwise, in a sentence; so are those below.
+  difference: Type.Optional(Type.String()),
+  recorded: replayEnd,
+  now: replayEnd,
+  asked: Type.Array(Type.String(), { description: 'What it asked the host otherwise than was recorded.' }),
+  notes: Type.Array(Type.String(), { description: "Why a difference may not be the code's." }),
+  logs: callLogs,
+  durationMs: Type.Number(),
+});
+
+/** What came of a replay. */
+export type ReplayReport = Readable<Static<typeof replayReport>>;
 
 /** Runs executions again. Nothing outside of a cell is touched, and there is no record of it. */
 export interface Replays {

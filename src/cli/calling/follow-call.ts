@@ -1,8 +1,8 @@
 import type { Static, TSchema } from 'typebox';
-import type { CallAnswer } from '../../calls/call-types.ts';
+import type { CallAnswer, callAnswer } from '../../calls/call-types.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventEnvelope } from '../../events/event.ts';
-import type { callAnswer } from '../../operations/contracts/executions.ts';
+
 import type { OperationContract } from '../../operations/operation.ts';
 import type { CallQuestions } from '../questions/call-questions.ts';
 import { renderLogLine } from '../render/log.ts';

@@ -2,7 +2,7 @@ import type { PermissionSet } from '../../config/permission-set.ts';
 import { isNothing } from '../../permissions/decision.ts';
 import { describeGrantCommand } from '../../permissions/permission-words.ts';
 import type { PluginView } from '../../plugins/plugin-types.ts';
-import type { TextCheck } from '../../plugins/supervisor/build/check-text.ts';
+import type { TextCheck } from '../../plugins/supervisor-types.ts';
 import { renderDiagnostic } from './error.ts';
 import { formatDuration, formatTime } from './format.ts';
 import { type Style, tame } from './style.ts';

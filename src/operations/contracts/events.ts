@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 import type { EventEnvelope } from '../../events/event.ts';
 import { type EventType, eventTypes } from '../../events/event-table.ts';
 import { defineContract } from '../operation.ts';
-import { schemaOf } from '../schema-of.ts';
 
 const eventType = Type.Unsafe<EventType>(Type.Enum([...eventTypes]));
 
@@ -10,7 +9,7 @@ const eventType = Type.Unsafe<EventType>(Type.Enum([...eventTypes]));
 export const eventTypesQuery = Type.Optional(Type.Array(eventType, { maxItems: 32, description: 'Only these types.' }));
 
 /** One event as doors send it. */
-export const eventEnvelope = schemaOf<EventEnvelope>()(
+export const eventEnvelope = Type.Unsafe<EventEnvelope>(
   Type.Object({
     seq: Type.Integer({ description: 'Rises for ever; 0 for what is not kept.' }),
     type: Type.String(),

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
+import { callAnswer } from '../../calls/call-types.ts';
 import { maxUriChars } from '../../units/uri-template.ts';
 import { defineContract } from '../operation.ts';
-import { callAnswer } from './executions.ts';
 import { listOf, pageQuery } from './paging.ts';
 
 const listQuery = { q: Type.Optional(Type.String({ maxLength: 256 })), ...pageQuery };

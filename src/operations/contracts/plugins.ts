@@ -1,127 +1,11 @@
 import { Type } from 'typebox';
-import { type Diagnostic, type PluginView, pluginStates } from '../../plugins/plugin-types.ts';
-import type { TextCheck } from '../../plugins/supervisor/build/check-text.ts';
-import type { GenerationView, ReloadResult, TransitionRecord } from '../../plugins/supervisor-types.ts';
+import { diagnostic, healthNote, permissionsView, pluginStates, pluginView, repairNote } from '../../plugins/plugin-types.ts';
+import { generationView, reloadResult, textCheck, transitionRecord } from '../../plugins/supervisor-types.ts';
 import { defineContract } from '../operation.ts';
-import { permissionSet, schemaOf } from '../schema-of.ts';
 import { listOf, pageQuery } from './paging.ts';
 
 const pluginName = Type.String({ minLength: 1, maxLength: 512, description: 'Name, name@version, or path in its folder.' });
 const named = { name: pluginName };
-
-const diagnostic = schemaOf<Diagnostic>()(
-  Type.Object({
-    code: Type.String(),
-    message: Type.String(),
-    file: Type.Optional(Type.String()),
-    line: Type.Optional(Type.Integer()),
-    column: Type.Optional(Type.Integer()),
-    codeFrame: Type.Optional(Type.String()),
-    fix: Type.String(),
-  }),
-);
-
-const permissions = schemaOf<PluginView['permissions']>()(
-  Type.Object({
-    source: Type.String(),
-    requested: permissionSet,
-    granted: permissionSet,
-    pending: permissionSet,
-    used: Type.Optional(Type.Array(Type.Object({ permission: Type.String(), lastUsedAtMs: Type.Number() }))),
-    neverUsed: Type.Optional(Type.Array(Type.String())),
-    waitingGeneration: Type.Optional(Type.Integer()),
-  }),
-);
-
-const repairNote = Type.Object(
-  { id: Type.Optional(Type.String()), state: Type.String(), reason: Type.String() },
-  { description: 'Its last repair, or why none started.' },
-);
-
-const healthNote = Type.Object(
-  { outcome: Type.String(), detail: Type.String(), atMs: Type.Number() },
-  { description: 'What its last health check said.' },
-);
-
-const pluginView = schemaOf<PluginView>()(
-  Type.Object({
-    name: Type.String(),
-    version: Type.String(),
-    path: Type.String(),
-    description: Type.String(),
-    state: Type.String(),
-    engine: Type.String(),
-    shape: Type.Optional(Type.String({ description: 'whose format the file is written in, when it is not of Hotcell' })),
-    climbed: Type.Optional(
-      Type.Object(
-        { from: Type.String(), reason: Type.String() },
-        { description: 'It runs on a higher engine than the one it asks for.' },
-      ),
-    ),
-    isolation: Type.String(),
-    generation: Type.Optional(Type.Integer()),
-    author: Type.Optional(Type.String({ description: 'who made that generation: operator, caller, model or repair' })),
-    contentHash: Type.Optional(Type.String()),
-    tools: Type.Array(Type.String()),
-    prompts: Type.Optional(Type.Array(Type.String())),
-    resources: Type.Optional(Type.Array(Type.String(), { description: 'Their addresses, and templates of addresses.' })),
-    diagnostic: Type.Optional(diagnostic),
-    warnings: Type.Array(Type.String()),
-    permissions,
-    repair: Type.Optional(repairNote),
-    health: Type.Optional(healthNote),
-    loadedAtMs: Type.Optional(Type.Number()),
-    lastReloadMs: Type.Optional(Type.Number()),
-  }),
-);
-
-const reloadResult = schemaOf<ReloadResult>()(
-  Type.Object({
-    name: Type.String(),
-    ok: Type.Boolean(),
-    changed: Type.Boolean(),
-    state: Type.String(),
-    generation: Type.Optional(Type.Integer()),
-    durationMs: Type.Number(),
-    diagnostic: Type.Optional(diagnostic),
-  }),
-);
-
-const textCheck = schemaOf<TextCheck>()(
-  Type.Object({
-    name: Type.String(),
-    ok: Type.Boolean(),
-    changed: Type.Boolean({ description: 'It is other content than what serves now.' }),
-    diagnostic: Type.Optional(diagnostic),
-    version: Type.Optional(Type.String()),
-    engine: Type.Optional(Type.String()),
-    tools: Type.Optional(Type.Array(Type.String())),
-    permissions: Type.Optional(Type.Object({ requested: permissionSet, pending: permissionSet })),
-    warnings: Type.Optional(Type.Array(Type.String())),
-  }),
-);
-
-const generationView = schemaOf<GenerationView>()(
-  Type.Object({
-    number: Type.Integer(),
-    id: Type.String(),
-    author: Type.String(),
-    version: Type.String(),
-    contentHash: Type.String(),
-    createdAtMs: Type.Number(),
-    current: Type.Boolean(),
-  }),
-);
-
-const transition = schemaOf<TransitionRecord>()(
-  Type.Object({
-    atMs: Type.Number(),
-    from: Type.String(),
-    to: Type.String(),
-    reason: Type.String(),
-    generation: Type.Optional(Type.Integer()),
-  }),
-);
 
 /** What can be done with plugins. */
 export const pluginContracts = {
@@ -227,10 +111,10 @@ export const pluginContracts = {
       name: Type.String(),
       state: Type.String(),
       diagnostic: Type.Optional(diagnostic),
-      permissions,
+      permissions: permissionsView,
       repair: Type.Optional(repairNote),
       health: Type.Optional(healthNote),
-      items: Type.Array(transition),
+      items: Type.Array(transitionRecord),
       total: Type.Integer(),
     }),
     http: { method: 'GET', path: '/api/plugins/:name/why' },

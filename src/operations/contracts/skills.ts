@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox';
 import Value from 'typebox/value';
 import { nativeInput, nativeOutput } from '../../builtins/native/run-native.ts';
 import type { CallAnswer } from '../../calls/call-types.ts';
+import { callAnswerProperties } from '../../calls/call-types.ts';
 import { defineContract } from '../operation.ts';
-import { callAnswerProperties } from './executions.ts';
 import { listOf } from './paging.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 64, description: 'The name of the skill.' });

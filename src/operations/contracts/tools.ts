@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
+import { callAnswer } from '../../calls/call-types.ts';
 import { toolDefinition } from '../../tools/registered/definition.ts';
 import type { JsonSchema } from '../../units/tool-manifest.ts';
 import { unitKinds } from '../../units/unit.ts';
 import { defineContract } from '../operation.ts';
-import { callAnswer } from './executions.ts';
 import { listOf, pageQuery } from './paging.ts';
 
 const toolRef = Type.String({ minLength: 1, maxLength: 256, description: 'name, name@1.2.3 or name@range.' });

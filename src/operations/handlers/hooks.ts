@@ -1,10 +1,10 @@
-import { omitUndefined } from '../../config/json-object.ts';
+import { omitUndefined, type Readable } from '../../config/json-object.ts';
 import { fires } from '../../hooks/hook-events.ts';
 import type { HookView } from '../../hooks/hook-types.ts';
 import { describePermissions } from '../../permissions/decision.ts';
 import { type HookItem, hookContracts } from '../contracts/hooks.ts';
 import { pageOfAll } from '../contracts/paging.ts';
-import { implement, type Operation, type Readable } from '../operation.ts';
+import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
 
 /** What can be done with hooks. */

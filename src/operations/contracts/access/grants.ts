@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
+import { permissionSet } from '../../../plugins/plugin-types.ts';
 import { defineContract } from '../../operation.ts';
-import { permissionSet } from '../../schema-of.ts';
 import { listOf } from '../paging.ts';
 
 const pluginName = Type.String({

@@ -1,11 +1,12 @@
 import type { Static } from 'typebox';
 import type { Caller } from '../../../callers/caller.ts';
+import type { Readable } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { decideAnswerer } from '../../../permissions/approvals/approval-answerer.ts';
 import { hashShown, shortenDetails } from '../../../permissions/approvals/approval-details.ts';
 import type { Answerer, Approval } from '../../../permissions/approvals/approval-types.ts';
 import { type ApprovalView, approvalContracts } from '../../contracts/access/approvals.ts';
-import { implement, type Operation, type Readable } from '../../operation.ts';
+import { implement, type Operation } from '../../operation.ts';
 import type { OperationParts } from '../../operation-parts.ts';
 import { readGrantScope, requireLastingScope } from './grant-scope.ts';
 

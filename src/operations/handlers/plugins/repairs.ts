@@ -1,11 +1,11 @@
 import type { Caller } from '../../../callers/caller.ts';
-import { omitUndefined } from '../../../config/json-object.ts';
+import { omitUndefined, type Readable } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { operatorId } from '../../../permissions/approvals/approval-answerer.ts';
 import type { Repair } from '../../../repair/repair.ts';
 import { pageOfAll } from '../../contracts/paging.ts';
 import { type RepairItem, repairContracts } from '../../contracts/repairs.ts';
-import { implement, type Operation, type Readable } from '../../operation.ts';
+import { implement, type Operation } from '../../operation.ts';
 import type { OperationParts } from '../../operation-parts.ts';
 
 const pageSize = 100;

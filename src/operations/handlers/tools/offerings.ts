@@ -1,6 +1,6 @@
 import type { Caller } from '../../../callers/caller.ts';
 import type { CallAnswer } from '../../../calls/call-types.ts';
-import { omitUndefined } from '../../../config/json-object.ts';
+import { omitUndefined, type Readable } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { suggestNearNames } from '../../../errors/near-names.ts';
 import type { OfferingEntry } from '../../../tools/tool-types.ts';
@@ -17,7 +17,7 @@ import {
   type TemplateView,
 } from '../../contracts/offerings.ts';
 import { cutPage, type Page } from '../../contracts/paging.ts';
-import { implement, type Operation, type OperationContext, type Readable } from '../../operation.ts';
+import { implement, type Operation, type OperationContext } from '../../operation.ts';
 import type { OperationParts } from '../../operation-parts.ts';
 import { untilLoaded } from './missing-tool.ts';
 import { createCallForOperation } from './tool-call.ts';

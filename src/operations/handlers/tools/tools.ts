@@ -1,5 +1,5 @@
 import type { Caller } from '../../../callers/caller.ts';
-import { omitUndefined } from '../../../config/json-object.ts';
+import { omitUndefined, type Readable } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { loopBudgetOf } from '../../../loop/loop-budget.ts';
 import { type OfferedCandidate, selectFor } from '../../../tools/selection/select-for.ts';
@@ -9,7 +9,7 @@ import type { ToolUse } from '../../../tools/tool-uses.ts';
 import { seesTool } from '../../../tools/visible-tools.ts';
 import { cutPage } from '../../contracts/paging.ts';
 import { type ToolView, toolContracts } from '../../contracts/tools.ts';
-import { implement, type Operation, type Readable } from '../../operation.ts';
+import { implement, type Operation } from '../../operation.ts';
 import type { OperationParts } from '../../operation-parts.ts';
 import { createToolSeeker } from './missing-tool.ts';
 import { createCallForOperation } from './tool-call.ts';

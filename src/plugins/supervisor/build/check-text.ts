@@ -1,6 +1,5 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PermissionSet } from '../../../config/permission-set.ts';
 import type { GrantDecision } from '../../../permissions/decision.ts';
 import type { Asking } from '../../../permissions/grants.ts';
 import { nameFromFile } from '../../discovery/entry-names.ts';
@@ -8,23 +7,9 @@ import type { PluginRoot } from '../../discovery/plugin-roots.ts';
 import type { PluginSource } from '../../discovery/plugin-source.ts';
 import type { Generation } from '../../generations/generation.ts';
 import type { Diagnostic } from '../../plugin-types.ts';
+import type { TextCheck } from '../../supervisor-types.ts';
 import { textFileOf } from '../entry-text.ts';
 import { buildUnsaved, type UnsavedBuildParts } from './unsaved-build.ts';
-
-/** What would come of a text, were it saved. */
-export interface TextCheck {
-  readonly name: string;
-  readonly ok: boolean;
-  /** It is other content than what serves now. */
-  readonly changed: boolean;
-  readonly diagnostic?: Diagnostic;
-  readonly version?: string;
-  readonly engine?: string;
-  readonly tools?: readonly string[];
-  /** What it would ask for, and what of it nobody has allowed yet. */
-  readonly permissions?: { readonly requested: PermissionSet; readonly pending: PermissionSet };
-  readonly warnings?: readonly string[];
-}
 
 /**
  * Builds a text as the entry of a plugin, on the disk or not, and throws the build away: nothing is published, kept or written.
