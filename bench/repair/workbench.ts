@@ -3,14 +3,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { resolveLimits } from '../../src/config/limits.ts';
 import { Deadline } from '../../src/engines/deadline.ts';
-import { embedSidecar } from '../../src/engines/extism/module/sidecar.ts';
 import { createQuickJsEngine } from '../../src/engines/quickjs/engine.ts';
 import { nodeBuiltins, nodeStandIns, readShapesModule, refusedBuiltins } from '../../src/guests/node-builtins.ts';
 import { readOwnZod } from '../../src/guests/own-zod.ts';
 import { createCompiler } from '../../src/plugins/compile/compile.ts';
 import { explainLoadError } from '../../src/plugins/diagnostics/load-diagnostic.ts';
 import { findSource, type PluginSource } from '../../src/plugins/discovery/plugin-source.ts';
-import { readManifest } from '../../src/plugins/manifest/read-manifest.ts';
 import { createSchemaReader } from '../../src/plugins/schema/schema-process.ts';
 import type { SchemaReader } from '../../src/plugins/schema/schema-types.ts';
 import { createBuilder } from '../../src/plugins/supervisor/build/build.ts';
@@ -60,9 +58,6 @@ export async function openWorkbench(shared: { readonly schemaReader?: SchemaRead
     compiler,
     schemaReader,
     engines: { quickjs: engine },
-    readManifest: (question) => readManifest({ ...question }),
-    embedSidecar,
-    explainLoadError,
     limits,
   });
   const checker = createTypeChecker(usualCheckerBounds, 'inspect');

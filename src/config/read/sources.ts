@@ -66,30 +66,23 @@ export function readEnvironment(env: NodeJS.ProcessEnv, cwd: string): SettingSou
 /** Reads the settings that the command line makes. */
 export function readFlags(flags: CliFlags, cwd: string): SettingSource {
   const { host, port, data, plugins, skills, wasm, grantRequested, safe, logLevel } = flags;
-  const flagByKey: Readonly<Record<string, string>> = {
-    host: '--host',
-    port: '--port',
-    dataDir: '--data',
-    pluginDirs: '--plugins',
-    skillDirs: '--skills',
-    wasmDirs: '--wasm',
-    grantRequested: '--grant-requested',
-    safeMode: '--safe',
-    log: '--log-level',
+  const chosen: readonly (readonly [key: string, flag: string, setting: unknown])[] = [
+    ['host', '--host', host],
+    ['port', '--port', typeof port === 'string' ? asNumber(port) : port],
+    ['dataDir', '--data', data],
+    ['pluginDirs', '--plugins', plugins],
+    ['skillDirs', '--skills', skills],
+    ['wasmDirs', '--wasm', wasm],
+    ['grantRequested', '--grant-requested', grantRequested],
+    ['safeMode', '--safe', safe === true ? 'all' : undefined],
+    ['log', '--log-level', logLevel === undefined ? undefined : { level: logLevel }],
+  ];
+  const given = chosen.filter(([, , setting]) => setting !== undefined);
+  return {
+    value: Object.fromEntries(given.map(([key, , setting]) => [key, setting])),
+    baseDir: cwd,
+    nameOf: ([key = '']) => chosen.find(([known]) => known === key)?.[1] ?? key,
   };
-  const chosen = {
-    host,
-    port: typeof port === 'string' ? asNumber(port) : port,
-    dataDir: data,
-    pluginDirs: plugins,
-    skillDirs: skills,
-    wasmDirs: wasm,
-    grantRequested,
-    safeMode: safe === true ? 'all' : undefined,
-    log: logLevel === undefined ? undefined : { level: logLevel },
-  };
-  const value = Object.fromEntries(Object.entries(chosen).filter(([, setting]) => setting !== undefined));
-  return { value, baseDir: cwd, nameOf: ([key = '']) => flagByKey[key] ?? key };
 }
 
 function asText(text: string): string {

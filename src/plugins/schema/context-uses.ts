@@ -4,15 +4,6 @@ import { parseRequestedPermissions } from '../../permissions/parse.ts';
 import type { ModuleIndex } from './module-index.ts';
 import { keyName, walkNodes } from './walk-nodes.ts';
 
-/** What of the context a module uses, as the permissions that go with it. */
-export interface ContextUses {
-  /** Notes what a node uses. */
-  note(node: Node): void;
-  /** It reaches for `context.fetch`. */
-  readonly mayFetch: () => boolean;
-  readonly permissions: () => PermissionSet;
-}
-
 type ListKey = 'read' | 'write' | 'tools' | 'run';
 
 const maxEntries = 64;
@@ -21,10 +12,10 @@ const changing: ReadonlySet<string> = new Set(['write', 'append', 'delete', 'mkd
 const reading: ReadonlySet<string> = new Set(['read', 'readBytes', 'list', 'stat', 'exists']);
 
 /**
- * Reads uses of the context off a module: literal arguments give exact values, others what is sensible to ask for. Goes by
+ * Reads uses of the context off a module, as the permissions that go with them: literal arguments give exact values, others what is sensible to ask for. Goes by
  * names: the second parameter of functions, parameters that are called like a context, and what is taken out of them.
  */
-export function createContextUses(module: ModuleIndex): ContextUses {
+export function createContextUses(module: ModuleIndex) {
   const members = findContextNames(module);
   const lists: Record<ListKey, Set<string>> = { read: new Set(), write: new Set(), tools: new Set(), run: new Set() };
   let usesKv = false;
@@ -62,13 +53,15 @@ export function createContextUses(module: ModuleIndex): ContextUses {
   }
 
   return {
-    note(node) {
+    /** Notes what a node uses. */
+    note(node: Node): void {
       if (node.type !== 'CallExpression') return;
       const path = pathOf(node.callee);
       if (path !== undefined && path.length > 0) noteCall(path, node.arguments[0]);
     },
+    /** It reaches for `context.fetch`. */
     mayFetch: () => usesFetch,
-    permissions() {
+    permissions(): PermissionSet {
       const entries = Object.entries(lists).flatMap(([key, set]) => (set.size > 0 ? [[key, [...set].sort()] as const] : []));
       return { ...Object.fromEntries(entries), ...(usesKv ? { kv: true } : {}), ...(usesLlm ? { llm: true } : {}) };
     },

@@ -2,20 +2,16 @@ import { readFolderIdentity } from './folder-watch.ts';
 import type { InputUsers } from './input-users.ts';
 import { readSignature } from './seen.ts';
 
-/** Notices when a plugin folder goes away as a whole, comes back, or is another one. */
-export interface RootWatch {
-  /** Looks at once. */
-  check(): void;
-  close(): void;
-}
+/** How many files a step of the round looks at: less than a millisecond's worth. */
+const filesPerStep = 100;
 
-/** Starts looking after folders that are there now. */
+/** Notices when a plugin folder that is there now goes away as a whole, comes back, or is another one; `check` looks at once. */
 export function startRootWatch(parts: {
   readonly roots: readonly string[];
   readonly intervalMs: number;
   readonly onGone: (root: string) => void;
   readonly onBack: (root: string) => void;
-}): RootWatch {
+}) {
   const identities = new Map(parts.roots.map((root) => [root, readFolderIdentity(root)]));
 
   function check(): void {
@@ -36,21 +32,14 @@ export function startRootWatch(parts: {
 
 /**
  * Looks at all files that plugins are built from, a few at a time, for ever: the net below the watch. It finds what no
- * watch of a folder tells: files of installed packages, and files that are written through a hard link elsewhere.
+ * watch of a folder tells: files of installed packages, and files that are written through a hard link elsewhere. `onChange` is told
+ * of each file that is not as it was when it was built from.
  */
-export interface SlowRound {
-  close(): void;
-}
-
-/** How many files a step looks at: less than a millisecond's worth. */
-const filesPerStep = 100;
-
-/** Starts the round. `onChange` is told of each file that is not as it was when it was built from. */
 export function startSlowRound(parts: {
   readonly intervalMs: number;
   readonly inputs: Pick<InputUsers, 'paths' | 'signatureOf'>;
   readonly onChange: (path: string) => void;
-}): SlowRound {
+}) {
   const { inputs, onChange } = parts;
   let paths: readonly string[] = [];
   let position = 0;

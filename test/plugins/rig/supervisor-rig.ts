@@ -7,14 +7,11 @@ import { defaultLimits } from '../../../src/config/limits.ts';
 import type { PermissionSet } from '../../../src/config/permission-set.ts';
 import { Deadline } from '../../../src/engines/deadline.ts';
 import type { Engine } from '../../../src/engines/engine.ts';
-import { embedSidecar } from '../../../src/engines/extism/module/sidecar.ts';
 import type { EventEnvelope, EventLog } from '../../../src/events/event.ts';
 import { createEventLog } from '../../../src/events/event-log.ts';
 import { createNameBook } from '../../../src/names/name-owners.ts';
 import { decideGrants } from '../../../src/permissions/decision.ts';
 import type { Compiler } from '../../../src/plugins/compile/compile-types.ts';
-import { explainLoadError } from '../../../src/plugins/diagnostics/load-diagnostic.ts';
-import { readManifest } from '../../../src/plugins/manifest/read-manifest.ts';
 import type { SchemaReader } from '../../../src/plugins/schema/schema-types.ts';
 import { createBuilder } from '../../../src/plugins/supervisor/build/build.ts';
 import type { PluginBuilder } from '../../../src/plugins/supervisor/build/builder-types.ts';
@@ -192,9 +189,6 @@ function countingBuilder(shared: SharedParts, builds: { compiled: number; loaded
       },
       ...(shared.extism ? { extism: shared.extism } : {}),
     },
-    readManifest,
-    embedSidecar,
-    explainLoadError,
     limits: defaultLimits,
   });
 }

@@ -1,15 +1,11 @@
 import type { Config } from '../../../config/config-types.ts';
 import { resolveLimits } from '../../../config/limits.ts';
-import { embedSidecar } from '../../../engines/extism/module/sidecar.ts';
 import { nodeBuiltins, nodeStandIns, readShapesModule, refusedBuiltins } from '../../../guests/node-builtins.ts';
 import { readOwnZod } from '../../../guests/own-zod.ts';
 import { createCompiler } from '../../../plugins/compile/compile.ts';
-import { explainLoadError } from '../../../plugins/diagnostics/load-diagnostic.ts';
-import { readManifest } from '../../../plugins/manifest/read-manifest.ts';
 import { createSchemaReader } from '../../../plugins/schema/schema-process.ts';
 import type { SchemaReader } from '../../../plugins/schema/schema-types.ts';
 import { createBuilder } from '../../../plugins/supervisor/build/build.ts';
-import { listSchemaWarnings } from '../../../tools/validation/validator.ts';
 
 type BuilderParts = Parameters<typeof createBuilder>[0];
 
@@ -44,14 +40,6 @@ export function openPluginBuilder({
     ...parts,
     compiler,
     schemaReader: reader,
-    readManifest: (input) => {
-      const read = readManifest(input);
-      if (!read.ok) return read;
-      const { manifest } = read;
-      return { ok: true, manifest: { ...manifest, warnings: [...manifest.warnings, ...listSchemaWarnings(manifest.tools)] } };
-    },
-    embedSidecar,
-    explainLoadError,
     get limits() {
       return resolveLimits(config.limits);
     },

@@ -1,21 +1,24 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Limits } from '../../../config/limits.ts';
-import type { Engine, EngineName, GuestError, LoadResult } from '../../../engines/engine.ts';
+import type { Engine, EngineName, LoadResult } from '../../../engines/engine.ts';
 import type { EngineNeed } from '../../../engines/escalation.ts';
+import { embedSidecar } from '../../../engines/extism/module/sidecar.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
+import { listSchemaWarnings } from '../../../tools/validation/validator.ts';
 import type { Compiler, SourceFile } from '../../compile/compile-types.ts';
 import { hashInputs } from '../../compile/input-ledger.ts';
 import { explainServerLibrary, speaksOfOtherTools } from '../../compile/other-shapes.ts';
 import { type ProposedTexts, readInput as readPluginText } from '../../compile/read-input.ts';
 import { findRefusedBuiltin } from '../../compile/specifiers.ts';
+import { explainLoadError } from '../../diagnostics/load-diagnostic.ts';
 import { sidecarExtensions } from '../../discovery/entry-names.ts';
 import type { PluginSource } from '../../discovery/plugin-source.ts';
 import { type Artifacts, hashBytes } from '../../generations/artifact-files.ts';
 import type { BuildInput, EscalatedFrom, PluginManifest } from '../../generations/generation.ts';
 import { programKey } from '../../generations/program.ts';
 import { type OtherShape, readOtherShape } from '../../manifest/other-shape.ts';
-import type { ManifestInput, ManifestResult } from '../../manifest/read-manifest.ts';
+import { readManifest } from '../../manifest/read-manifest.ts';
 import type { Diagnostic } from '../../plugin-types.ts';
 import type { SchemaReader, SchemaReadResult } from '../../schema/schema-types.ts';
 import { readBuildInput } from '../../watch/seen.ts';
@@ -28,11 +31,6 @@ export interface BuilderParts {
   readonly compiler: Compiler;
   readonly schemaReader: SchemaReader;
   readonly engines: Partial<Record<EngineName, Pick<Engine, 'load'>>>;
-  readonly readManifest: (input: ManifestInput) => ManifestResult;
-  /** Puts the manifest beside a `.wasm` into the module; throws a HotcellError when the two are no plugin. */
-  readonly embedSidecar: (file: string, module: Uint8Array, sidecar: { file: string; text: string } | undefined) => Uint8Array;
-  /** Turns a failure of the load into a diagnostic with the place in the user's own file. */
-  readonly explainLoadError: (error: GuestError, artifacts: Artifacts) => Promise<Diagnostic>;
   /** Limits of a trial load. */
   readonly limits: Limits;
   /** Why no plugin may run on an engine; undefined when it may. */
@@ -78,7 +76,7 @@ const maxSidecarBytes = 1024 * 1024;
 export function createBuilder(parts: BuilderParts): PluginBuilder {
   async function compile(source: PluginSource, how: CompileHow): Promise<Compiled | NotCompiled> {
     const { engine, isAdapted = false, isTrial = false, proposed, signal } = how;
-    if (engine === 'extism') return compileModule(parts, source, proposed);
+    if (engine === 'extism') return compileModule(source, proposed);
     const { entry, pluginDir, root, kind } = source;
     const isFolder = kind === 'folder';
     let inferred: Promise<SchemaReadResult> | undefined;
@@ -116,7 +114,7 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
     if (!loaded.ok) {
       if ('diagnostic' in loaded) return fail(loaded.diagnostic);
       const need = findRefusedBuiltin(loaded.error);
-      const explained = await parts.explainLoadError(loaded.error, artifacts);
+      const explained = await explainLoadError(loaded.error, artifacts);
       // Code that was stopped has no place of its own.
       const place = loaded.error.code === 'time-exceeded' && explained.file === undefined ? { file: source.name } : {};
       return { ...fail({ ...explained, ...place }), ...(need ? { needs: [need] } : {}) };
@@ -127,11 +125,12 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
       return { ...fail(noTools), advice: explainServerLibrary(text) ?? shape.advice };
     }
     const { exported } = shape ?? loaded;
-    const read = parts.readManifest({ exported, fileName: source.name, ...(inferred ? { inferred } : {}) });
+    const read = readManifest({ exported, fileName: source.name, ...(inferred ? { inferred } : {}) });
     if (!read.ok) return fail(read.diagnostic);
     if (read.manifest.engine !== (escalated?.from ?? engine))
       return fail(describeWrongEngine(source, read.manifest.engine, engine));
-    const warnings = [...compiled.warnings, ...loaded.warnings, ...read.manifest.warnings, ...describeShape(shape)];
+    const ofManifest = [...read.manifest.warnings, ...listSchemaWarnings(read.manifest.tools)];
+    const warnings = [...compiled.warnings, ...loaded.warnings, ...ofManifest, ...describeShape(shape)];
     const image = loaded.image ? { image: loaded.image } : {};
     const shaped = shape ? { ...read.manifest, shape: shape.name } : read.manifest;
     const manifest = escalated ? moveUp(shaped, engine, escalated) : shaped;
@@ -305,11 +304,7 @@ function relativeEntry(sources: readonly SourceFile[], source: PluginSource): st
   return sources.some(({ path }) => path === named) ? named : (sources[0]?.path ?? named);
 }
 
-async function compileModule(
-  parts: BuilderParts,
-  source: PluginSource,
-  proposed: ProposedTexts | undefined,
-): Promise<Compiled | NotCompiled> {
+async function compileModule(source: PluginSource, proposed: ProposedTexts | undefined): Promise<Compiled | NotCompiled> {
   const sidecarPath = source.sidecar;
   const stem = source.path.slice(0, -'.wasm'.length);
   const missing = sidecarPath ? [] : sidecarExtensions.map((extension) => stem + extension);
@@ -321,7 +316,7 @@ async function compileModule(
     const sidecar =
       sidecarPath && (proposed?.get(sidecarPath) ?? (await readBounded(sidecarPath, maxSidecarBytes)).toString('utf8'));
     // What is hashed must be what is used; a file that changed in between is seen by the check before publication.
-    const code = parts.embedSidecar(
+    const code = embedSidecar(
       source.name,
       module,
       sidecar && sidecarPath ? { file: basename(sidecarPath), text: sidecar } : undefined,

@@ -6,16 +6,6 @@ import type { Generation } from '../../generations/generation.ts';
 import { holdProgram, programKey } from '../../generations/program.ts';
 import type { PluginBuilder } from './builder-types.ts';
 
-/** Builds of generations for a higher engine than their own, made when a call is run again there. */
-export interface EscalatedBuilds {
-  /** The same content for another engine; undefined when the disk holds other content by now, or it does not compile for that. */
-  build(generation: Generation, engine: EscalationEngine): Promise<Generation | undefined>;
-  /** Source map and sources of such a build. */
-  readTrace(id: string): TraceFiles | undefined;
-  /** Forgets what was built of a generation. */
-  forget(generation: Pick<Generation, 'id'>): void;
-}
-
 interface EngineBuild {
   readonly generation: Generation;
   readonly artifacts: Artifacts;
@@ -23,12 +13,12 @@ interface EngineBuild {
 
 const maxKept = 32;
 
-/** Creates the builder; what it makes lives in memory alone. */
+/** Builds generations for a higher engine than their own, when a call is run again there; what it makes lives in memory alone. */
 export function createEscalatedBuilds(parts: {
   readonly builder: Pick<PluginBuilder, 'compileOnly'>;
   readonly engines: Partial<Record<EngineName, Pick<Engine, 'discard'>>>;
   readonly findSource: (pluginPath: string) => PluginSource | undefined;
-}): EscalatedBuilds {
+}) {
   const buildsById = new Map<string, EngineBuild>();
   /** Many calls may reach their limits at once: the code is made once for all of them. */
   const making = new Map<string, Promise<EngineBuild | undefined>>();
@@ -65,7 +55,8 @@ export function createEscalatedBuilds(parts: {
   }
 
   return {
-    async build(generation, engine) {
+    /** The same content for another engine; undefined when the disk holds other content by now, or it does not compile for that. */
+    async build(generation: Generation, engine: EscalationEngine): Promise<Generation | undefined> {
       const id = `${generation.id}~${engine}`;
       const built = buildsById.get(id) ?? (await makeOnce(generation, engine, id));
       if (!built) return undefined;
@@ -75,8 +66,10 @@ export function createEscalatedBuilds(parts: {
       if (buildsById.size > maxKept && oldest !== undefined) drop(oldest);
       return built.generation;
     },
-    readTrace: (id) => buildsById.get(id)?.artifacts,
-    forget({ id }) {
+    /** Source map and sources of such a build. */
+    readTrace: (id: string): TraceFiles | undefined => buildsById.get(id)?.artifacts,
+    /** Forgets what was built of a generation. */
+    forget({ id }: Pick<Generation, 'id'>): void {
       for (const buildId of [...buildsById.keys()]) if (buildId.startsWith(`${id}~`)) drop(buildId);
     },
   };
