@@ -123,7 +123,7 @@ export async function openWorkbench(shared: { readonly schemaReader?: SchemaRead
       );
       engine.discard({ programKey: key });
       if (outcome.status === 'success') return { output: outcome.output };
-      const traced = await explainLoadError(outcome.error, built.artifacts);
+      const traced = explainLoadError(outcome.error, built.artifacts);
       const frames = traced.file === undefined ? [] : [{ file: traced.file, line: traced.line ?? 1, column: traced.column ?? 1 }];
       const { code: errorCode, message, name, fix } = { name: undefined, fix: '', ...outcome.error };
       const error = { code: errorCode, message, fix, ...(name === undefined ? {} : { name }), frames };

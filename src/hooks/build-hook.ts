@@ -77,7 +77,7 @@ async function buildCode(
   const limits = resolveLimits(parts.limits);
   const loaded = await parts.engines[engine].load({ key, label: place.name, code, limits });
   if (!loaded.ok) {
-    const { code: errorCode, message, file, line } = await explainLoadError(loaded.error, artifacts);
+    const { code: errorCode, message, file, line } = explainLoadError(loaded.error, artifacts);
     throw new HotcellError(
       errorCode,
       `${file === undefined ? '' : `${file}${line === undefined ? '' : `:${line}`}: `}${message}`,

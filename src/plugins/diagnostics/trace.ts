@@ -64,6 +64,11 @@ export function createTracer(options: {
   };
 }
 
+/** A failure of what was built just now. */
+export function traceLoad(error: GuestError, artifacts: TraceArtifacts): TracedError {
+  return trace(error, error.frames.length > 0 ? decode(artifacts) : undefined);
+}
+
 function trace(error: GuestError, loaded: LoadedMap | undefined): TracedError {
   const frames = loaded ? error.frames.flatMap((frame) => mapFrame(frame, loaded.map) ?? []).slice(0, maxFrames) : [];
   const codeFrame = loaded && topCodeFrame(frames, loaded.texts);

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Program } from '../../engines/engine.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GenerationTable } from '../../store/tables/plugins/generations.ts';
 import type { Author } from '../../units/unit.ts';
 import { type ArtifactFiles, type Artifacts, hashBytes, type TraceFiles } from './artifact-files.ts';
 import type { BuildInput, Generation, PluginManifest } from './generation.ts';
 import { fromRow, type GenerationFacts, type Maker, toGenerationRow } from './generation-rows.ts';
-import { createProgram } from './program.ts';
 
 /** What a build hands over to become a generation. */
 export interface NewGeneration {
@@ -73,20 +73,28 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
   function bind(facts: GenerationFacts): Generation {
     const { codeHash, imageHash, programKey, ...rest } = facts;
     const { engine, hooks } = facts.manifest;
-    const program = createProgram({
+    const label = facts.manifest.name;
+    const program: Program = {
       key: programKey,
-      label: facts.manifest.name,
-      isText: engine !== 'extism',
-      readCode: async () => unsavedById.get(facts.id)?.artifacts.code ?? (await files.readCode(facts, codeHash)),
-      rebuildCode: () => parts.rebuildCode(generation),
-      readImage: async () => {
+      label,
+      async readCode() {
+        const kept = unsavedById.get(facts.id)?.artifacts.code ?? (await files.readCode(facts, codeHash));
+        const code = kept ?? (await parts.rebuildCode(generation));
+        if (code === undefined) {
+          throw new HotcellError('plugin-not-ready', `The code of this generation of "${label}" is gone from the disk.`, {
+            fix: `Reload it: hotcell plugin reload ${label}.`,
+          });
+        }
+        return engine !== 'extism' && typeof code !== 'string' ? new TextDecoder().decode(code) : code;
+      },
+      async readImage() {
         const unsaved = unsavedById.get(facts.id);
         if (unsaved) return unsaved.artifacts.image;
         const hash = table.get(facts.id)?.imageHash ?? imageHash;
         return hash === null ? undefined : files.readImage(facts, hash);
       },
       saveImage: (image) => enqueue(() => saveImage(facts, image)),
-    });
+    };
     const runner = { by: 'engine', engine, program, handsOver: hooks.onReload } as const;
     const generation: Generation = { ...rest, kind: 'plugin', runner };
     return generation;

@@ -1,6 +1,6 @@
 import type { TSEnumDeclaration, TSInterfaceDeclaration, TSType, TSTypeReference } from 'oxc-parser';
 import type { Found } from '../module-graph.ts';
-import type { ModuleIndex, TypeDeclaration } from '../module-index.ts';
+import type { TypeDeclaration } from '../module-index.ts';
 import { bindParameters, type TypeReader, type TypeScope } from './type-scope.ts';
 
 /** What a type name stands for. `node` identifies the declaration. */
@@ -10,15 +10,9 @@ export type ReferenceTarget =
       readonly kind: 'interface';
       readonly node: object;
       readonly declarations: readonly TSInterfaceDeclaration[];
-      readonly module: ModuleIndex;
       readonly scopeOf: (declaration: TSInterfaceDeclaration) => TypeScope;
     }
-  | {
-      readonly kind: 'enum';
-      readonly node: object;
-      readonly declarations: readonly TSEnumDeclaration[];
-      readonly module: ModuleIndex;
-    };
+  | { readonly kind: 'enum'; readonly declarations: readonly TSEnumDeclaration[] };
 
 /** Finds the declaration that a type reference names: a type parameter, a type of the module, or an imported one. */
 export function resolveReference(type: TSTypeReference, scope: TypeScope, reader: TypeReader): ReferenceTarget | undefined {
@@ -53,9 +47,9 @@ export function toTarget(
       const declarations = found.node.filter((node) => node.type === 'TSInterfaceDeclaration');
       const scopeOf = (declaration: TSInterfaceDeclaration) =>
         bindParameters(declaration.typeParameters?.params ?? [], given, use, module);
-      return { kind: 'interface', node: first, declarations, module, scopeOf };
+      return { kind: 'interface', node: first, declarations, scopeOf };
     }
     case 'TSEnumDeclaration':
-      return { kind: 'enum', node: first, declarations: found.node.filter((node) => node.type === 'TSEnumDeclaration'), module };
+      return { kind: 'enum', declarations: found.node.filter((node) => node.type === 'TSEnumDeclaration') };
   }
 }
