@@ -7,7 +7,7 @@ import Docker from 'dockerode';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ownerLabel } from '../../src/engines/process/docker/container/container-flags.ts';
-import { nameOwner } from '../../src/engines/process/docker/container/sweep.ts';
+import { nameOwner } from '../../src/engines/process/docker/container/containers.ts';
 import { describeDocker, testImages } from '../engines/process/docker/docker-machine.ts';
 import { fixture, type McpHouse, openMcpHouse, programOf } from './mcp-house.ts';
 

@@ -1,7 +1,7 @@
 import Docker from 'dockerode';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ownerLabel } from '../../src/engines/process/docker/container/container-flags.ts';
-import { nameOwner } from '../../src/engines/process/docker/container/sweep.ts';
+import { nameOwner } from '../../src/engines/process/docker/container/containers.ts';
 import { describeDocker, eventually, findRunning, testImages } from '../engines/process/docker/docker-machine.ts';
 import { type DaemonProcess, makeDaemonFolder, removeDaemonFolder, startDaemonProcess } from './daemon-process.ts';
 

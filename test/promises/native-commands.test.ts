@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import Docker from 'dockerode';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ownerLabel } from '../../src/engines/process/docker/container/container-flags.ts';
-import { nameOwner } from '../../src/engines/process/docker/container/sweep.ts';
+import { nameOwner } from '../../src/engines/process/docker/container/containers.ts';
 import { containerContracts } from '../../src/operations/contracts/containers.ts';
 import { executionContracts } from '../../src/operations/contracts/executions.ts';
 import { imageContracts } from '../../src/operations/contracts/images.ts';

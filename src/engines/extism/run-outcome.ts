@@ -1,10 +1,9 @@
 import type { Limits } from '../../config/limits.ts';
 import { maxOutputDepth, nestsDeeper } from '../../config/read/json-nesting.ts';
-import type { GuestError, RunOutcome, RunUsage } from '../engine.ts';
+import { type GuestError, noUsage, type RunOutcome, type RunUsage } from '../engine.ts';
 import type { EndReason } from '../run-end.ts';
 import type { TaskEnd } from './worker/worker-task.ts';
 
-const noUsage: RunUsage = { cpuMs: 0, hostCalls: 0, logLines: 0 };
 const outOfMemoryCode = 'ERR_WORKER_OUT_OF_MEMORY';
 
 /** What the end of a worker's task means for the call. */

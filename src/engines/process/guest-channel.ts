@@ -37,7 +37,7 @@ export class GuestChannel {
   /** Settles when the runner is there; rejects when it ends before. */
   readonly ready: Promise<void>;
   readonly #channel: Duplex;
-  readonly #reader = createGuestReader();
+  readonly #read = createGuestReader();
   readonly #ready = Promise.withResolvers<void>();
   #current: { readonly turn: GuestTurn; readonly settle: (result: TurnResult) => void } | undefined;
   #loss: GuestLoss | undefined;
@@ -109,7 +109,7 @@ export class GuestChannel {
 
   #take(chunk: Buffer): void {
     try {
-      for (const message of this.#reader.push(chunk)) {
+      for (const message of this.#read(chunk)) {
         const current = this.#hasBegun ? this.#current : undefined;
         if (message.header.t === 'ready') {
           this.#ready.resolve();

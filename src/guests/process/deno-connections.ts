@@ -2,7 +2,7 @@
 import type { Buffer } from 'node:buffer';
 import { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import { HostStream, type Place } from './host-stream.ts';
+import { type HostAndPort, HostStream } from './host-stream.ts';
 import { connectTls } from './sockets.ts';
 
 interface Target extends TlsOptions {
@@ -46,7 +46,7 @@ export function replaceDenoConnections(): void {
   };
 }
 
-function placeOf({ hostname, port }: Target): Place {
+function placeOf({ hostname, port }: Target): HostAndPort {
   return { host: hostname ?? '127.0.0.1', port };
 }
 
@@ -65,7 +65,7 @@ async function open(options: Target): Promise<HostStream> {
   return stream;
 }
 
-async function secure(stream: Duplex, options: TlsOptions, place: Place): Promise<TLSSocket> {
+async function secure(stream: Duplex, options: TlsOptions, place: HostAndPort): Promise<TLSSocket> {
   const socket = connectTls({
     socket: stream,
     host: options.hostname ?? place.host,
@@ -98,14 +98,14 @@ function asDenoError(error: unknown): unknown {
 class Connection {
   readonly remoteAddr: object;
   readonly localAddr = { transport: 'tcp', hostname: '127.0.0.1', port: 0 };
-  readonly #place: Place;
+  readonly #place: HostAndPort;
   #stream: Duplex;
   #rest: Uint8Array | undefined;
   #failure: Error | undefined;
   #readable: ReadableStream<Uint8Array> | undefined;
   #writable: WritableStream<Uint8Array> | undefined;
 
-  constructor(stream: Duplex, place: Place = (stream as HostStream).place) {
+  constructor(stream: Duplex, place: HostAndPort = (stream as HostStream).place) {
     this.#stream = stream;
     this.#place = place;
     this.remoteAddr = { transport: 'tcp', hostname: place.host, port: place.port };
@@ -115,7 +115,7 @@ class Connection {
   }
 
   /** The stream goes to another owner; this is closed from here on. */
-  release(): { stream: Duplex; place: Place } {
+  release(): { stream: Duplex; place: HostAndPort } {
     const stream = this.#stream;
     this.#stream = new Duplex({ read() {} });
     this.#stream.destroy();

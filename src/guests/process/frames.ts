@@ -40,36 +40,31 @@ export function encodeFrame(header: object, text = '', body?: Uint8Array): Uint8
   return bytes;
 }
 
-/** Reads frames out of chunks as they come. */
-export interface FrameReader {
-  /** The frames that are whole now. Throws a RangeError for one above the bounds, a SyntaxError for a header that is no JSON. */
-  push(chunk: Uint8Array): Frame[];
-}
-
-/** A reader that keeps no more than one frame within its bounds; what is announced above them is refused before it comes. */
-export function createFrameReader(bounds: FrameBounds): FrameReader {
+/**
+ * A reader of chunks as they come, which answers the frames that are whole now. It keeps no more than one frame within its bounds; what is
+ * announced above them is refused before it comes. Throws a RangeError for one above the bounds, a SyntaxError for a header that is no JSON.
+ */
+export function createFrameReader(bounds: FrameBounds): (chunk: Uint8Array) => Frame[] {
   let chunks: Uint8Array[] = [];
   let available = 0;
   let wanted = prefixBytes;
-  return {
-    push(chunk) {
-      chunks.push(chunk);
-      available += chunk.byteLength;
-      const frames: Frame[] = [];
-      while (available >= wanted) {
-        let bytes = join(chunks, available);
-        const lengths = readLengths(bytes, bounds);
-        wanted = prefixBytes + lengths.header + lengths.text + lengths.body;
-        if (available >= wanted) {
-          frames.push(readFrame(bytes, lengths));
-          bytes = bytes.subarray(wanted);
-          available = bytes.byteLength;
-          wanted = prefixBytes;
-        }
-        chunks = [bytes];
+  return (chunk) => {
+    chunks.push(chunk);
+    available += chunk.byteLength;
+    const frames: Frame[] = [];
+    while (available >= wanted) {
+      let bytes = join(chunks, available);
+      const lengths = readLengths(bytes, bounds);
+      wanted = prefixBytes + lengths.header + lengths.text + lengths.body;
+      if (available >= wanted) {
+        frames.push(readFrame(bytes, lengths));
+        bytes = bytes.subarray(wanted);
+        available = bytes.byteLength;
+        wanted = prefixBytes;
       }
-      return frames;
-    },
+      chunks = [bytes];
+    }
+    return frames;
   };
 }
 

@@ -6,7 +6,7 @@ import { mayDial, send } from './host.ts';
 import type { HostMessage } from './protocol.ts';
 
 /** Where to. */
-export interface Place {
+export interface HostAndPort {
   readonly host: string;
   readonly port: number;
 }
@@ -29,7 +29,7 @@ export function endStreams(): void {
 
 /** Emits `connect` when it is open; an error carries the host's `code`. */
 export class HostStream extends Duplex {
-  readonly place: Place;
+  readonly place: HostAndPort;
   readonly #id = nextId++;
   #isOpen = false;
   #isOver = false;
@@ -38,7 +38,7 @@ export class HostStream extends Duplex {
   #writing: { readonly bytes: Uint8Array; readonly done: Done } | undefined;
   #ending: Done | undefined;
 
-  constructor(place: Place) {
+  constructor(place: HostAndPort) {
     super({ allowHalfOpen: true, autoDestroy: true });
     this.place = place;
     mayDial();

@@ -42,7 +42,7 @@ export type HostMessage =
   /** It is over, or was never opened: then REASON is `{code, message}`. */
   | { readonly t: 'close'; readonly id: number };
 
-const streamId = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+const messageId = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
 const guestMessages = Type.Union([
   /** The runner is there and waits; or it took a call, and what follows belongs to that. */
@@ -52,11 +52,11 @@ const guestMessages = Type.Union([
   /** PAYLOAD and body of a question. */
   Type.Object({
     t: Type.Literal('ask'),
-    id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    id: messageId,
     op: Type.String({ minLength: 1, maxLength: 80 }),
   }),
   /** Nobody waits for the answer any more. */
-  Type.Object({ t: Type.Literal('cancel'), id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) }),
+  Type.Object({ t: Type.Literal('cancel'), id: messageId }),
   /** TEXT: `{level, text}`. */
   Type.Object({ t: Type.Literal('log') }),
   /** TEXT: `{done, total?, message?}`. */
@@ -70,16 +70,16 @@ const guestMessages = Type.Union([
   /** Opens a connection; numbers of connections grow. */
   Type.Object({
     t: Type.Literal('dial'),
-    id: streamId,
+    id: messageId,
     host: Type.String({ minLength: 1, maxLength: 255 }),
     port: Type.Integer({ minimum: 0, maximum: 65_535 }),
   }),
   /** BODY for a connection, no more than `streamWindowBytes` before the daemon says `ack`. */
-  Type.Object({ t: Type.Literal('data'), id: streamId }),
+  Type.Object({ t: Type.Literal('data'), id: messageId }),
   /** The guest writes no more, or wants no more of it. */
-  Type.Object({ t: Type.Union([Type.Literal('end'), Type.Literal('close')]), id: streamId }),
+  Type.Object({ t: Type.Union([Type.Literal('end'), Type.Literal('close')]), id: messageId }),
   /** So many bytes of a connection were read. */
-  Type.Object({ t: Type.Literal('ack'), id: streamId, bytes: Type.Integer({ minimum: 1, maximum: 2 * streamWindowBytes }) }),
+  Type.Object({ t: Type.Literal('ack'), id: messageId, bytes: Type.Integer({ minimum: 1, maximum: 2 * streamWindowBytes }) }),
 ]);
 
 /** The header of a frame from the guest. */
@@ -98,22 +98,14 @@ export class GuestMisbehaved extends Error {}
 /** Sends one frame to the guest. */
 export type SendToGuest = (message: HostMessage, text?: string, body?: Uint8Array) => void;
 
-/** Reads what a guest sends. */
-export interface GuestReader {
-  /** Throws for bytes that are no message: the process is to be ended then. */
-  push(chunk: Uint8Array): GuestMessage[];
-}
-
-const headerBytes = 4 * 1024;
+/** Bounds of what a guest may send in one message: room for the largest file or request body that the host takes. */
+const bounds: FrameBounds = { headerBytes: 4 * 1024, textBytes: 32 * 1024 * 1024, bodyBytes: 17 * 1024 * 1024 };
 const guestHeader = Compile(guestMessages);
 
-/** Bounds of what a guest may send in one message: room for the largest file or request body that the host takes. */
-export const guestFrameBounds: FrameBounds = { headerBytes, textBytes: 32 * 1024 * 1024, bodyBytes: 17 * 1024 * 1024 };
-
-/** Makes the daemon's reader of one guest. */
-export function createGuestReader(bounds: FrameBounds = guestFrameBounds): GuestReader {
-  const frames = createFrameReader(bounds);
-  return { push: (chunk) => frames.push(chunk).map(readMessage) };
+/** Makes the daemon's reader of one guest. It throws for bytes that are no message: the process is to be ended then. */
+export function createGuestReader(): (chunk: Uint8Array) => GuestMessage[] {
+  const read = createFrameReader(bounds);
+  return (chunk) => read(chunk).map(readMessage);
 }
 
 function readMessage({ header, text, body }: Frame): GuestMessage {

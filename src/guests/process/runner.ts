@@ -12,7 +12,6 @@ import { createFrameReader } from './frames.ts';
 import { connectHost, limitTelling, send, setLoading, setView } from './host.ts';
 import { endStreams, takeStreamMessage } from './host-stream.ts';
 import type { HostMessage } from './protocol.ts';
-
 import { forgetTimers, trackTimers } from './timers.ts';
 
 /** What differs between runtimes. */
@@ -49,10 +48,10 @@ export function startGuest(runtime: Runtime): (chunk: Uint8Array) => void {
     () => convert,
     [ReadableStream, Blob, Response, Headers, URLSearchParams, FormData, Buffer].map(({ prototype }) => prototype),
   );
-  const reader = createFrameReader(bounds);
+  const read = createFrameReader(bounds);
   send({ t: 'ready' });
   return (chunk) => {
-    for (const { header, text, body } of reader.push(chunk)) take(header as HostMessage, text, body);
+    for (const { header, text, body } of read(chunk)) take(header as HostMessage, text, body);
   };
 
   function take(message: HostMessage, text: string, body: Uint8Array | undefined): void {

@@ -2,7 +2,7 @@
 import net from 'node:net';
 import { Duplex } from 'node:stream';
 import tls from 'node:tls';
-import { HostStream, type Place } from './host-stream.ts';
+import { type HostAndPort, HostStream } from './host-stream.ts';
 
 interface Options extends Record<string, unknown> {
   readonly host?: string;
@@ -59,12 +59,12 @@ function readArguments(args: Arguments): { options: Options; listener: (() => vo
   return { options, listener };
 }
 
-function readPlace({ host, port }: Options): Place {
+function readPlace({ host, port }: Options): HostAndPort {
   return { host: String(host ?? 'localhost'), port: Number(port) };
 }
 
 /** Makes a socket of what is on its way to a place. */
-function relay(socket: OpenSocket, place: Place): void {
+function relay(socket: OpenSocket, place: HostAndPort): void {
   const peer = new HostStream(place);
   const own = { configurable: true, writable: true };
   const define = (name: string, value: unknown) => Object.defineProperty(socket, name, { ...own, value });

@@ -5,7 +5,7 @@ import { Buffer } from 'node:buffer';
 export const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
 
 /** A whole message, or a control frame. */
-export interface Message {
+export interface SocketMessage {
   readonly opcode: number;
   readonly payload: Buffer;
 }
@@ -40,13 +40,13 @@ export function encodeMessage(opcode: number, payload: Uint8Array): Buffer {
 }
 
 /** Reads messages out of chunks as they come; throws a ProtocolError. */
-export function createMessageReader(): (chunk: Uint8Array) => Message[] {
+export function createMessageReader(): (chunk: Uint8Array) => SocketMessage[] {
   let held: Buffer = Buffer.alloc(0);
   let parts: Buffer[] = [];
   let partsOpcode = 0;
   let partsBytes = 0;
 
-  function takeFrame(isFinal: boolean, opcode: number, payload: Buffer): Message | undefined {
+  function takeFrame(isFinal: boolean, opcode: number, payload: Buffer): SocketMessage | undefined {
     if (opcode >= opcodes.close) {
       if (!isFinal || payload.length > maxControlBytes) throw new ProtocolError('a control frame is too large');
       return { opcode, payload };
@@ -66,7 +66,7 @@ export function createMessageReader(): (chunk: Uint8Array) => Message[] {
 
   return (chunk) => {
     held = held.length === 0 ? Buffer.from(chunk) : Buffer.concat([held, chunk]);
-    const messages: Message[] = [];
+    const messages: SocketMessage[] = [];
     for (let head = readHead(held); head && held.length >= head.end; head = readHead(held)) {
       const message = takeFrame(head.isFinal, head.opcode, Buffer.from(held.subarray(head.start, head.end)));
       held = held.subarray(head.end);

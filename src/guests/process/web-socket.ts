@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer';
 import { createRequire } from 'node:module';
 import type { Duplex } from 'node:stream';
-import { createMessageReader, encodeMessage, type Message, opcodes, ProtocolError } from './web-socket-frames.ts';
+import { createMessageReader, encodeMessage, opcodes, ProtocolError, type SocketMessage } from './web-socket-frames.ts';
 
 interface Options {
   readonly protocols?: string | string[];
@@ -154,7 +154,7 @@ export class WebSocket extends EventTarget {
     if (head.length > 0) take(head);
   }
 
-  #take({ opcode, payload }: Message): void {
+  #take({ opcode, payload }: SocketMessage): void {
     if (opcode === opcodes.ping) this.#socket?.write(encodeMessage(opcodes.pong, payload));
     else if (opcode === opcodes.close) this.#hearClose(payload);
     else if (opcode !== opcodes.pong && this.#state === states.OPEN) {

@@ -187,10 +187,10 @@ export const processMutants: MutantsByPromise = {
   'No container but those of a daemon is stopped or removed': [
     {
       what: 'the label of an image makes a container one of the daemon',
-      file: 'src/engines/process/docker/container/sweep.ts',
+      file: 'src/engines/process/docker/container/containers.ts',
       find: '.filter(({ Names: names }) => names.some(isNameOfContainer));',
       replace: ';',
-      tests: ['test/engines/process/docker/container/sweep.test.ts'],
+      tests: ['test/engines/process/docker/container/containers.test.ts'],
     },
   ],
   'Podman keeps the same promises as Docker': [

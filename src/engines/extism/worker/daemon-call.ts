@@ -1,4 +1,5 @@
 import type { BorderAnswer } from '../../../border/border.ts';
+import { isObject } from '../../../config/json-object.ts';
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../../../config/read/json-nesting.ts';
 import { readThrowReport, type ThrowReport } from '../../throw-report.ts';
 import { GuestFault } from './guest-fault.ts';
@@ -66,12 +67,11 @@ interface Call {
 }
 
 function readCall(value: unknown): Call {
-  const op = typeof value === 'object' && value !== null && 'op' in value ? value.op : undefined;
-  if (typeof value !== 'object' || value === null || typeof op !== 'string' || op === '') {
+  if (!isObject(value) || typeof value.op !== 'string' || value.op === '') {
     throw new GuestFault('arguments-invalid', 'hotcell_call expects {"op": "kv.get", "payload": {…}, "body"?: base64}.');
   }
-  const body = 'body' in value && typeof value.body === 'string' ? Buffer.from(value.body, 'base64') : undefined;
-  return { op, payload: 'payload' in value ? value.payload : null, ...(body && { body }) };
+  const { payload = null, body } = value;
+  return { op: value.op, payload, ...(typeof body === 'string' && { body: Buffer.from(body, 'base64') }) };
 }
 
 function parseJson(text: string): unknown {

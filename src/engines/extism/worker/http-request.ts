@@ -1,5 +1,5 @@
 import type { BorderAnswer } from '../../../border/border.ts';
-import { readJson } from '../../../config/json-object.ts';
+import { isObject, readJson } from '../../../config/json-object.ts';
 import { GuestFault } from './guest-fault.ts';
 import type { HostCaller } from './host-channel.ts';
 
@@ -18,18 +18,17 @@ export interface HttpAnswer {
 export function requestOverHost(host: HostCaller, request: string, body: Uint8Array | undefined): HttpAnswer {
   const { url, method = 'GET', headers } = readRequest(request);
   const answer = expect(host.ask('fetch', JSON.stringify({ url, method, headers }), body));
-  const head: unknown = JSON.parse(answer.payload);
+  const head = readObject(answer.payload);
   const pieces = [answer.body ?? new Uint8Array()];
-  const stream = readField(head, 'stream');
+  const { stream, status } = head;
   while (typeof stream === 'string') {
     const piece = expect(host.ask('fetch.read', JSON.stringify({ stream, fill: true })));
     if (piece.body) pieces.push(piece.body);
-    if (readField(JSON.parse(piece.payload), 'done') === true) break;
+    if (readObject(piece.payload).done === true) break;
   }
-  const status = readField(head, 'status');
   return {
     status: typeof status === 'number' ? status : 0,
-    headers: readHeaders(readField(head, 'headers')),
+    headers: readHeaders(head.headers),
     body: pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces),
   };
 }
@@ -40,10 +39,9 @@ function expect(answer: BorderAnswer): BorderAnswer & { ok: true } {
 }
 
 function readRequest(text: string): { url: string; method?: string; headers: [string, string][] } {
-  const request = readJson(text);
-  const url = readField(request, 'url');
-  const method = readField(request, 'method');
-  const headers = readField(request, 'headers') ?? readField(request, 'header') ?? {};
+  const request = readObject(text);
+  const { url, method } = request;
+  const headers = request.headers ?? request.header ?? {};
   if (typeof url !== 'string' || typeof headers !== 'object' || headers === null) {
     throw new GuestFault('arguments-invalid', 'http_request expects {"url": "…", "method": "…", "headers": {…}} as JSON.');
   }
@@ -51,13 +49,12 @@ function readRequest(text: string): { url: string; method?: string; headers: [st
   return { url, headers: pairs, ...(typeof method === 'string' && { method }) };
 }
 
+function readObject(text: string): Readonly<Record<string, unknown>> {
+  const value = readJson(text);
+  return isObject(value) ? value : {};
+}
+
 function readHeaders(pairs: unknown): Record<string, string> {
   if (!Array.isArray(pairs)) return {};
   return Object.fromEntries(pairs.map((pair: unknown) => (Array.isArray(pair) ? [String(pair[0]), String(pair[1])] : ['', ''])));
-}
-
-function readField(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? Object.getOwnPropertyDescriptor(value, name)?.value
-    : undefined;
 }

@@ -6,8 +6,7 @@ import { GuestOutput } from '../guest-output.ts';
 import { type GuestProcess, subtractUsage } from '../guest-process.ts';
 import { type DenoStart, denoArguments } from './deno-flags.ts';
 import { explainDenoRefusals } from './deno-refusals.ts';
-import { killGroup, type ProcessBook, signalGroup } from './process-book.ts';
-import { readProcessUsage } from './process-usage.ts';
+import { killGroup, type ProcessBook, readProcessUsage, signalGroup } from './process-book.ts';
 
 /** What a process is started from. */
 export interface SpawnParts extends DenoStart {

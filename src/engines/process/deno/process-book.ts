@@ -1,6 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readStartTicks } from './process-usage.ts';
+import type { GuestUsage } from '../guest-process.ts';
+
+// Fixed by the ABI of Linux for what /proc shows.
+const ticksPerSecond = 100;
+const pageBytes = 4096;
 
 /** Remembers on disk which processes run, so that the next daemon can end what a crashed one left behind. */
 export interface ProcessBook {
@@ -45,5 +49,29 @@ export function signalGroup(pid: number, signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCON
     process.kill(-pid, signal);
   } catch {
     // It is gone already.
+  }
+}
+
+/** Reads the usage of a process where the system shows it (Linux); undefined elsewhere and for a process that is gone. */
+export function readProcessUsage(pid: number): GuestUsage | undefined {
+  const fields = readStat(pid);
+  if (!fields) return undefined;
+  const [user, system, resident] = [fields[11], fields[12], fields[21]].map(Number);
+  if (user === undefined || system === undefined || resident === undefined) return undefined;
+  return { cpuMs: ((user + system) * 1000) / ticksPerSecond, rssBytes: resident * pageBytes };
+}
+
+/** When a process started, in ticks since the machine did: with its number it names a process for ever. */
+export function readStartTicks(pid: number): string | undefined {
+  return readStat(pid)?.[19];
+}
+
+/** The fields behind the name of the program, which may hold anything. */
+function readStat(pid: number): readonly string[] | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return undefined;
   }
 }

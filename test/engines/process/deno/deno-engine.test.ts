@@ -120,7 +120,7 @@ describe('createDenoEngine.run', () => {
       ),
       { view: () => ({ config: {}, env: { A: 'a' }, denied: { B: 'B is not granted.' } }) },
     );
-    expect(outcome).toMatchObject({ status: 'success', output: ['a', 5, 'permission-denied', 'a'] });
+    expect(outcome).toMatchObject({ status: 'success', output: ['a', 5, 'permission-denied', 'a'], deniedNames: ['B'] });
   });
 
   it('sees a revocation in a running call', async () => {

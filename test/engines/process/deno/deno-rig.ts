@@ -36,6 +36,8 @@ export interface TryOptions {
 export type Tried = RunOutcome & {
   readonly logs: readonly LogLine[];
   readonly asked: readonly BorderRequest[];
+  /** What it read in vain. */
+  readonly deniedNames: readonly string[];
   readonly progress: number;
 };
 
@@ -72,6 +74,7 @@ export function createTrier(engine: Engine): DenoRig['run'] {
   return async (plugin, tried = {}) => {
     const logs: LogLine[] = [];
     const asked: BorderRequest[] = [];
+    const deniedNames: string[] = [];
     let progress = 0;
     const host: BorderHost = {
       answer: (request, signal) => {
@@ -82,6 +85,7 @@ export function createTrier(engine: Engine): DenoRig['run'] {
       },
       view: tried.view ?? (() => emptyView),
       log: (line) => logs.push(line),
+      deniedName: (name) => deniedNames.push(name),
       progress: () => {
         progress++;
       },
@@ -107,7 +111,7 @@ export function createTrier(engine: Engine): DenoRig['run'] {
       host,
       tried.signal ?? new AbortController().signal,
     );
-    return { ...outcome, logs, asked, progress };
+    return { ...outcome, logs, asked, deniedNames, progress };
   };
 }
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { resolveLimits } from '../../../../src/config/limits.ts';
-import { readProcessUsage, readStartTicks } from '../../../../src/engines/process/deno/process-usage.ts';
+import { readProcessUsage, readStartTicks } from '../../../../src/engines/process/deno/process-book.ts';
 import { createDenoRig, handlerOf } from './deno-rig.ts';
 
 const rig = createDenoRig();

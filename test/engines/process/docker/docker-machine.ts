@@ -9,7 +9,7 @@ import type { DockerSettings } from '../../../../src/config/config-types.ts';
 import { defaultSettings } from '../../../../src/config/schema.ts';
 import { type CommandRunner, createCommandRunner } from '../../../../src/engines/process/docker/command/command-runner.ts';
 import { ownerLabel } from '../../../../src/engines/process/docker/container/container-flags.ts';
-import { nameOwner } from '../../../../src/engines/process/docker/container/sweep.ts';
+import { nameOwner } from '../../../../src/engines/process/docker/container/containers.ts';
 import { listAllowedImages } from '../../../../src/engines/process/docker/images/image-uses.ts';
 import { HotcellError } from '../../../../src/errors/hotcell-error.ts';
 

@@ -5,8 +5,6 @@ import type { ContainerPlan } from '../container/container-flags.ts';
 export interface WarmPool {
   /** A ready container, or a new one; the next is made ready meanwhile. */
   take(plan: ContainerPlan): Promise<CellContainer>;
-  /** Containers that wait, for the doctor and for tests. */
-  readonly size: number;
   /** Resolves when no container is being made ready. */
   settled(): Promise<void>;
   /** Removes all that wait. */
@@ -90,9 +88,6 @@ export function createWarmPool({ start, perKind, total, idleMs, onFault }: WarmP
       const cell = ready ?? (await start(plan));
       refill(shelf);
       return cell;
-    },
-    get size() {
-      return count();
     },
     settled: async () => {
       await Promise.all([...shelves.values()].map((shelf) => shelf.filling));

@@ -86,11 +86,10 @@ export function createImageBook(parts: {
     const kept = pinned === undefined || pinned === now?.Id ? now : await inspect(pinned);
     const sizeBytes = (kept ?? now)?.Size ?? 0;
     if (now !== undefined && pinned !== undefined && now.Id !== pinned) {
-      const fix = `See what changed, then accept it: hotcell images accept ${name}`;
-      return { name, status: 'changed', ...(kept ? { id: pinned } : {}), newId: now.Id, sizeBytes, fix };
+      return { name, status: 'changed', ...(kept ? { id: pinned } : {}), newId: now.Id, sizeBytes, fix: howTo.accept(name) };
     }
     if (kept !== undefined) return { name, status: 'present', id: kept.Id, sizeBytes };
-    return { name, status: 'missing', fix: `Get it: docker pull ${name} (or docker load, docker import, docker build)` };
+    return { name, status: 'missing', fix: howTo.get(name) };
   }
 
   return {
@@ -120,6 +119,12 @@ export function createImageBook(parts: {
   };
 }
 
+/** What to do about an image that cannot be used. */
+const howTo = {
+  get: (name: string) => `Get it: docker pull ${name} (or docker load, docker import, docker build)`,
+  accept: (name: string) => `See what changed, then accept it: hotcell images accept ${name}`,
+};
+
 /** Docker would make a folder of the machine's disk for each, which nothing bounds. */
 function refuseVolumes(name: string, volumes: readonly string[]): void {
   if (volumes.length === 0) return;
@@ -131,11 +136,11 @@ function refuseVolumes(name: string, volumes: readonly string[]): void {
 function describeUnusable({ name, status }: ImageState): HotcellError {
   if (status === 'missing') {
     return new HotcellError('image-missing', `The image ${name} is not on this machine; Hotcell pulls none by itself.`, {
-      fix: `Get it: docker pull ${name} (or docker load, docker import, docker build). See hotcell images.`,
+      fix: `${howTo.get(name)}. See hotcell images.`,
     });
   }
   return new HotcellError('image-changed', `The image ${name} is another one than when it was first used.`, {
-    fix: `See what changed, then accept it: hotcell images accept ${name}`,
+    fix: howTo.accept(name),
   });
 }
 

@@ -5,7 +5,7 @@ import Docker from 'dockerode';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createHttpClient } from '../../../../../src/client/client.ts';
 import { ownerLabel } from '../../../../../src/engines/process/docker/container/container-flags.ts';
-import { nameOwner } from '../../../../../src/engines/process/docker/container/sweep.ts';
+import { nameOwner } from '../../../../../src/engines/process/docker/container/containers.ts';
 import { approvalContracts } from '../../../../../src/operations/contracts/access/approvals.ts';
 import { keyContracts } from '../../../../../src/operations/contracts/access/keys.ts';
 import { executionContracts } from '../../../../../src/operations/contracts/executions.ts';

@@ -125,7 +125,8 @@ describeDocker('createDockerEngine.run', () => {
     const body =
       "let no; try { context.env.get('B') } catch (error) { no = error.code } return [context.env.get('A'), context.config.get('c', 5), no, process.env.A ?? null]";
     const view = () => ({ config: {}, env: { A: 'a' }, denied: { B: 'B is not granted.' } });
-    expect(await rig.run(handlerOf(body), { view })).toMatchObject({ output: ['a', 5, 'permission-denied', 'a'] });
+    const outcome = await rig.run(handlerOf(body), { view });
+    expect(outcome).toMatchObject({ output: ['a', 5, 'permission-denied', 'a'], deniedNames: ['B'] });
   });
 
   it('keeps apart what the plugin prints and what it sends', async () => {

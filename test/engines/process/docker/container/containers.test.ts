@@ -1,7 +1,7 @@
 import type Docker from 'dockerode';
 import { expect, it } from 'vitest';
 import { ownerLabel } from '../../../../../src/engines/process/docker/container/container-flags.ts';
-import { nameContainer, nameOwner, sweepContainers } from '../../../../../src/engines/process/docker/container/sweep.ts';
+import { nameContainer, nameOwner, sweepContainers } from '../../../../../src/engines/process/docker/container/containers.ts';
 import { createDockerClient } from '../../../../../src/engines/process/docker/docker-client.ts';
 import { describeDocker, testImages } from '../docker-machine.ts';
 
