@@ -46,13 +46,11 @@ export function describeConnectFailure(error: unknown, server: string): HotcellE
 
 /** The status of an answer, wherever in the chain it stands. */
 export function findHttpStatus(error: unknown): number | undefined {
-  for (let each = error; each instanceof Error; each = each.cause) if (each instanceof SdkHttpError) return each.status;
-  return undefined;
+  return causesOf(error).find((each) => each instanceof SdkHttpError)?.status;
 }
 
 function isLoginWanted(error: unknown): boolean {
-  for (let each = error; each instanceof Error; each = each.cause) if (each instanceof UnauthorizedError) return true;
-  return findHttpStatus(error) === 401;
+  return causesOf(error).some((each) => each instanceof UnauthorizedError) || findHttpStatus(error) === 401;
 }
 
 /** The connection cannot be used any more, or the server does not know it. */
@@ -79,14 +77,16 @@ export function describeCallFailure(error: unknown, server: string, ending?: str
 }
 
 function findOwn(error: unknown): HotcellError | undefined {
-  for (let each = error; each instanceof Error; each = each.cause) if (each instanceof HotcellError) return each;
-  return undefined;
+  return causesOf(error).find((each) => each instanceof HotcellError);
 }
 
 /** The code of the operating system, wherever in the chain it stands. */
 function findCode(error: unknown): string | undefined {
-  for (let each = error; each instanceof Error; each = each.cause) {
-    if ('code' in each && typeof each.code === 'string' && /^E[A-Z]+$/.test(each.code)) return each.code;
-  }
-  return undefined;
+  const codes = causesOf(error).map((each) => ('code' in each ? String(each.code) : ''));
+  return codes.find((code) => /^E[A-Z]+$/.test(code));
+}
+
+/** An error and what it was caused by, outermost first. */
+function causesOf(error: unknown): Error[] {
+  return error instanceof Error ? [error, ...causesOf(error.cause)] : [];
 }

@@ -1,8 +1,7 @@
-import type { RepairMode, RepairSettings } from '../config/settings/repair-settings.ts';
-import type { Generation } from '../plugins/generations/generation.ts';
-import type { PluginStanding } from '../plugins/supervisor/mending.ts';
+import type { RepairSettings } from '../config/settings/repair-settings.ts';
+import type { PluginSource } from '../plugins/discovery/plugin-source.ts';
 import { decideNext, type ProposalFate } from './decide-next.ts';
-import type { Failure } from './failures/failure.ts';
+import type { MendRequest } from './journey.ts';
 import { listAsks } from './model/scan.ts';
 import type { KeptProposal, Proposal, Repair } from './repair.ts';
 import type { RepairBook } from './repair-book.ts';
@@ -33,14 +32,7 @@ export interface Trials {
 export function createTrials(
   parts: { readonly settings: RepairSettings; readonly book: Pick<RepairBook, 'addAttempt'>; readonly tryProposal: TryProposal },
   repair: Pick<Repair, 'id'>,
-  request: {
-    readonly sources: ReadonlyMap<string, string>;
-    readonly failure: Failure;
-    readonly standing: Pick<PluginStanding, 'source'>;
-    readonly diagnosed: Generation | undefined;
-    readonly mode: RepairMode;
-    readonly signal: AbortSignal;
-  },
+  request: MendRequest & { readonly sources: ReadonlyMap<string, string> },
 ): Trials {
   const { sources, diagnosed, failure, standing, mode, signal } = request;
   const seen = new Set<string>();
@@ -68,23 +60,9 @@ export function createTrials(
       count += 1;
       const report = await parts.tryProposal({ source: standing.source, proposal, diagnosed, failure, signal });
       const asks = [...describeMore(report), ...(author === 'model' ? listAsks(sources, proposal.files) : [])];
-      const kept: KeptProposal = {
-        by: proposal.by,
-        author,
-        sureness: proposal.sureness,
-        note: proposal.note,
-        diff: describeChange(standing.source, sources, proposal.files),
-        asks,
-        files: files.map(([path, after]) => ({ path, before: sources.get(path) ?? null, after })),
-      };
-      const step = decideNext({
-        verdict: report.verdict,
-        sureness: proposal.sureness,
-        author,
-        asks,
-        mode,
-        settings: parts.settings,
-      });
+      const kept = keepProposal({ ...proposal, author, asks }, standing.source, sources);
+      const { verdict } = report;
+      const step = decideNext({ verdict, sureness: kept.sureness, author, asks, mode, settings: parts.settings });
       const tried = { proposal: kept, report, step };
       parts.book.addAttempt(repair.id, {
         by: kept.by,
@@ -98,6 +76,20 @@ export function createTrials(
       else good.push(tried);
       return tried;
     },
+  };
+}
+
+/** A proposal as it is kept: with what it changes of the texts of its plugin. */
+export function keepProposal(
+  { files, ...proposal }: Omit<KeptProposal, 'files' | 'diff'> & Pick<Proposal, 'files'>,
+  source: Pick<PluginSource, 'root'>,
+  sources: ReadonlyMap<string, string>,
+): KeptProposal {
+  const changed = [...files].filter(([path, text]) => sources.get(path) !== text);
+  return {
+    ...proposal,
+    diff: describeChange(source, sources, files),
+    files: changed.map(([path, after]) => ({ path, before: sources.get(path) ?? null, after })),
   };
 }
 

@@ -1,16 +1,11 @@
 import type { LogLine, Recording } from '../border/border.ts';
-import type { Limits } from '../config/limits.ts';
 import { Deadline } from '../engines/deadline.ts';
 import type { Engine, RunOutcome, RunRequest } from '../engines/engine.ts';
-import type { Holder } from '../queues/place-count.ts';
 import { type AnswerUnforeseen, type AskedOtherwise, RecordedAnswers } from './recorded-answers.ts';
 
 /** A run outside of the call journey: it has no record, no events, no hooks, and its own time and memory. */
-export interface EarlierRunOrder extends Pick<RunRequest, 'program' | 'handler' | 'hook' | 'executionId' | 'caller' | 'session'> {
+export interface EarlierRunOrder extends Omit<RunRequest, 'isolation' | 'cellKey' | 'deadline' | 'earlier'> {
   readonly engine: Engine;
-  readonly argumentsJson: string;
-  readonly limits: Limits;
-  readonly holder: Holder;
   /** Whose way it goes; without one it draws its own time and chance, and nothing is foreseen. */
   readonly recording: Recording | undefined;
   readonly answerUnforeseen: AnswerUnforeseen;
@@ -27,8 +22,7 @@ export interface EarlierRunResult extends AskedOtherwise {
 
 /** Runs something in a fresh cell with recorded answers; nothing outside of the cell is touched. */
 export async function runEarlier(order: EarlierRunOrder): Promise<EarlierRunResult> {
-  const { engine, recording, limits, signal, answerUnforeseen, holder, argumentsJson } = order;
-  const { program, handler, hook, executionId, caller, session } = order;
+  const { engine, recording, answerUnforeseen, signal, ...asked } = order;
   const over = new AbortController();
   const host = new RecordedAnswers(recording?.crossings ?? [], {
     answerUnforeseen,
@@ -36,18 +30,10 @@ export async function runEarlier(order: EarlierRunOrder): Promise<EarlierRunResu
     onRecordingOver: () => over.abort(),
   });
   const request: RunRequest = {
-    program,
-    handler,
-    ...(hook && { hook }),
-    executionId,
-    caller,
-    session,
-    argumentsJson,
-    limits,
-    holder,
+    ...asked,
     isolation: 'call',
     cellKey: '',
-    deadline: new Deadline(limits.wallMs),
+    deadline: new Deadline(asked.limits.wallMs),
     earlier:
       recording === undefined
         ? { seed: '', startedAtMs: Date.now() }

@@ -14,10 +14,10 @@ import type { HttpPlan } from '../server-plan.ts';
 interface KeptLogin {
   /** For which URL: another one is another server. */
   readonly url: string;
-  readonly client?: StoredOAuthClientInformation;
-  readonly tokens?: StoredOAuthTokens;
+  readonly client?: StoredOAuthClientInformation | undefined;
+  readonly tokens?: StoredOAuthTokens | undefined;
   /** What the server asked for beyond what was granted. */
-  readonly wantedScope?: string;
+  readonly wantedScope?: string | undefined;
 }
 
 /** The login to one server: what the library reads and keeps, and where a person has to go. */
@@ -97,8 +97,7 @@ export function openLoginState({ server, plan, table, clientSecret, learn }: Log
     tokens: () => kept.tokens,
     saveTokens(tokens) {
       learnTokens(tokens);
-      const { wantedScope: _granted, ...rest } = kept;
-      keep({ ...rest, tokens });
+      keep({ ...kept, wantedScope: undefined, tokens });
     },
     redirectToAuthorization(url) {
       opened = url;
@@ -117,18 +116,16 @@ export function openLoginState({ server, plan, table, clientSecret, learn }: Log
     },
     discoveryState: () => discovery,
     invalidateCredentials(scope) {
-      const { client: _client, tokens: _tokens, ...rest } = kept;
-      if (scope === 'all') keep(rest);
-      else if (scope === 'tokens') keep({ ...rest, ...(kept.client && { client: kept.client }) });
-      else if (scope === 'client') keep({ ...rest, ...(kept.tokens && { tokens: kept.tokens }) });
-      if (scope === 'all' || scope === 'verifier') verifier = undefined;
-      if (scope === 'all' || scope === 'discovery') discovery = undefined;
+      const isAll = scope === 'all';
+      if (isAll || scope === 'tokens') keep({ ...kept, tokens: undefined });
+      if (isAll || scope === 'client') keep({ ...kept, client: undefined });
+      if (isAll || scope === 'verifier') verifier = undefined;
+      if (isAll || scope === 'discovery') discovery = undefined;
     },
     begin(url) {
       if (url !== redirectUrl && auth.clientId === undefined && auth.clientMetadataUrl === undefined) {
         // A client is registered for where its browser comes back to.
-        const { client: _client, ...rest } = kept;
-        keep(rest);
+        keep({ ...kept, client: undefined });
       }
       redirectUrl = url;
       opened = undefined;

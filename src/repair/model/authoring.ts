@@ -13,8 +13,9 @@ import { decideModelRoom, decideProposalRoom, type ModelRoom } from '../decide-n
 import type { JourneyParts } from '../journey.ts';
 import type { KeptProposal, Repair } from '../repair.ts';
 import type { Repairs } from '../repairs.ts';
-import { describeChange, maxDiffChars } from '../text-difference.ts';
+import { maxDiffChars } from '../text-difference.ts';
 import type { TrialReport, TrialRequest } from '../trial/trial.ts';
+import { keepProposal } from '../trials.ts';
 import type { AskModel } from './ask-model.ts';
 import { applyToSources } from './blocks.ts';
 import { listAsks, listReaches, looksOf } from './scan.ts';
@@ -155,16 +156,17 @@ export function createAuthoring(parts: AuthoringParts): PluginAuthoring {
       });
     const { permissions = {}, tools = [] } = report.candidate?.build.manifest ?? {};
     const asked = describePermissions(permissions);
-    const diff = describeChange(source, new Map(), new Map([[source.realEntry, text]]));
+    const files = new Map([[source.path, text]]);
+    const sureness = 'maybe';
+    const made = keepProposal({ by, author, sureness, note, asks: [], files }, source, new Map());
     const asks = [
       ...(asked === '' ? [] : [`permissions: ${asked}`]),
       ...describeLikeness(tools),
       ...listReaches(text).filter((reach) => !usual.has(reach)),
-      ...(diff.length > maxDiffChars ? ['it is longer than what is shown: read all of it in the repair as JSON'] : []),
+      ...(made.diff.length > maxDiffChars ? ['it is longer than what is shown: read all of it in the repair as JSON'] : []),
     ];
-    const files = [{ path: source.path, before: null, after: text }];
-    const proposal: KeptProposal = { by, author, sureness: 'maybe', note, diff, asks, files };
-    const repair = keep('creation', { path: source.path, name, contentHash: '' }, proposal, begun);
+    const free = { path: source.path, name, contentHash: '' };
+    const repair = keep('creation', free, { ...made, asks }, begun);
     if (parts.settings().create !== 'auto' || asks.length > 0) return answerOf(repair);
     return answerOf(await parts.repairs.apply(repair.id, author));
   }
@@ -205,15 +207,7 @@ export function createAuthoring(parts: AuthoringParts): PluginAuthoring {
       ...listFailed(report).map(({ name, detail }) => `${name}: ${detail.slice(0, 500)}`),
       ...listAsks(sources, files),
     ];
-    const proposal: KeptProposal = {
-      by,
-      author,
-      sureness: 'maybe',
-      note,
-      diff: describeChange(source, sources, files),
-      asks,
-      files: [...files].map(([path, after]) => ({ path, before: sources.get(path) ?? null, after })),
-    };
+    const proposal = keepProposal({ by, author, sureness: 'maybe', note, asks, files }, source, sources);
     return answerOf(keep('tweak', standing, proposal));
   }
 

@@ -10,17 +10,24 @@ interface CheckOutcome {
 
 const maxExamples = 20;
 
+function listExamples({ unit }: ServedUnit) {
+  return unit.manifest.tools.flatMap(({ name: tool, examples }) => examples.map((example) => ({ tool, example })));
+}
+
+function sayExample(tool: string, args: unknown, fault: string): string {
+  return `${tool} ${JSON.stringify(args)?.slice(0, 200)}: ${fault}`;
+}
+
 /** Tries the examples that a plugin brings itself, where there is nothing else to measure it by. */
 export async function tryOwnExamples(calls: TryCalls, candidate: ServedUnit): Promise<TrialCheck> {
-  const examples = candidate.unit.manifest.tools.flatMap(({ name, examples: own }) => own.map((example) => ({ name, example })));
+  const examples = listExamples(candidate);
   // A trial has no variables and no secrets: what fails without them says nothing.
   const readsEnv = (candidate.unit.manifest.permissions.env ?? []).length > 0;
   let tried = 0;
-  for (const { name, example } of examples.slice(0, maxExamples)) {
-    const { fault, wasRefused } = await calls.example(candidate, name, example);
+  for (const { tool, example } of examples.slice(0, maxExamples)) {
+    const { fault, wasRefused } = await calls.example(candidate, tool, example);
     if (fault === undefined) tried += 1;
-    else if (!wasRefused && !readsEnv)
-      return failed('examples', `${name} ${JSON.stringify(example.args)?.slice(0, 200)}: ${fault}`);
+    else if (!wasRefused && !readsEnv) return failed('examples', sayExample(tool, example.args, fault));
   }
   if (tried > 0) return passed('examples', `${tried} pass.`);
   return notTried('examples', examples.length === 0 ? 'There are none.' : 'All of them ask for what a trial has not.');
@@ -33,9 +40,7 @@ export async function tryExamples(
   candidate: ServedUnit,
   isTheFailure: boolean,
 ): Promise<CheckOutcome> {
-  const examples = before.unit.manifest.tools.flatMap(({ name, examples }) =>
-    examples.map((example) => ({ tool: name, example })),
-  );
+  const examples = listExamples(before);
   const faults: string[] = [];
   let tried = 0;
   let wasMended = false;
@@ -46,8 +51,7 @@ export async function tryExamples(
     const was = await calls.example(before, tool, example);
     if (now.fault === undefined) wasMended ||= was.fault !== undefined;
     // What did not work in a trial before says nothing of the change.
-    else if (was.fault === undefined || (isTheFailure && !now.wasRefused))
-      faults.push(`${tool} ${JSON.stringify(example.args)?.slice(0, 200)}: ${now.fault}`);
+    else if (was.fault === undefined || (isTheFailure && !now.wasRefused)) faults.push(sayExample(tool, example.args, now.fault));
   }
   const none = examples.length === 0 ? 'There are none.' : 'None of them can be tried without what a trial has not.';
   const check =
