@@ -72,7 +72,7 @@ export function openRepairs(
       failure,
       ...(lastGood === undefined || texts === undefined || texts.size === 0
         ? {}
-        : { lastGood: { generation: lastGood.number, contentHash: lastGood.contentHash, sources: texts } }),
+        : { lastGood: { generation: lastGood.number, sources: texts } }),
       ...(execution === undefined ? {} : { failingCall: describeFailingCall(execution, recording) }),
       earlierAttempts: earlier.toReversed().flatMap(listAttempts),
       signal,

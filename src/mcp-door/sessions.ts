@@ -17,7 +17,6 @@ export interface McpSession {
   readonly caller: Caller;
   readonly server: Server;
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  readonly startedAtMs: number;
   usedAtMs: number;
   /** Requests that are not answered yet, its stream of news among them. */
   open: number;
@@ -34,7 +33,6 @@ export interface SessionParts extends NewsParts {
 export interface McpSessions {
   /** Answers a request of a session, or one that begins a session; its signal aborts when the answer was read or its client is gone. */
   handle(request: Request, body: unknown, caller: Caller, authInfo: AuthInfo): Promise<Response>;
-  list(): readonly McpSession[];
   endWhere(isOver: (session: McpSession) => boolean): void;
 }
 
@@ -83,14 +81,12 @@ export function createSessions(parts: SessionParts): McpSessions {
         resourceChanged: (uri) => (watched.has(uri) ? server.sendResourceUpdated({ uri }) : undefined),
         told: () => parts.clients.told(caller),
       });
-    const now = Date.now();
     const session: McpSession = {
       id,
       caller,
       server,
       transport,
-      startedAtMs: now,
-      usedAtMs: now,
+      usedAtMs: Date.now(),
       open: 0,
       end() {
         if (!sessions.delete(id)) return;
@@ -130,7 +126,6 @@ export function createSessions(parts: SessionParts): McpSessions {
         throw error;
       }
     },
-    list: () => [...sessions.values()],
     endWhere(isOver) {
       for (const session of sessions.values()) if (isOver(session)) session.end();
     },

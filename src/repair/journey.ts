@@ -1,4 +1,4 @@
-import type { RepairMode, RepairSettings } from '../config/settings/repair-settings.ts';
+import type { RepairSettings } from '../config/settings/repair-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Generation } from '../plugins/generations/generation.ts';
 import type { PluginMending, PluginStanding } from '../plugins/supervisor/mending.ts';
@@ -10,7 +10,7 @@ import type { ProposeByModel } from './model/propose-by-model.ts';
 import { describeServing, type Proposal, type Repair, savedSince } from './repair.ts';
 import type { RepairBook } from './repair-book.ts';
 import type { Candidate, TryProposal } from './trial/trial.ts';
-import { createTrials, type Trials, type Tried } from './trials.ts';
+import { createTrials, type MendRequest, type Trials, type Tried } from './trials.ts';
 
 /** What a diagnosis is asked for. */
 export interface DiagnosisOrder {
@@ -36,16 +36,6 @@ export interface JourneyParts {
   readonly tryProposal: TryProposal;
   /** Absent where no model may be asked. */
   readonly proposeByModel: ProposeByModel | undefined;
-}
-
-/** One failure that is to be mended. */
-export interface MendRequest {
-  readonly failure: Failure;
-  readonly standing: PluginStanding;
-  /** By which a proposal is measured: what serves, or served last. */
-  readonly diagnosed: Generation | undefined;
-  readonly mode: RepairMode;
-  readonly signal: AbortSignal;
 }
 
 /** A repair from its diagnosis to its end: fixers, then the model, each proposal tried; then published, proposed or given up. */

@@ -1,12 +1,24 @@
-import type { RepairSettings } from '../config/settings/repair-settings.ts';
+import type { RepairMode, RepairSettings } from '../config/settings/repair-settings.ts';
 import type { PluginSource } from '../plugins/discovery/plugin-source.ts';
+import type { Generation } from '../plugins/generations/generation.ts';
+import type { PluginStanding } from '../plugins/supervisor/mending.ts';
 import { decideNext, type ProposalFate } from './decide-next.ts';
-import type { MendRequest } from './journey.ts';
+import type { Failure } from './failures/failure.ts';
 import { listAsks } from './model/scan.ts';
 import type { KeptProposal, Proposal, Repair } from './repair.ts';
 import type { RepairBook } from './repair-book.ts';
 import { describeChange, maxDiffChars } from './text-difference.ts';
 import type { TrialReport, TryProposal } from './trial/trial.ts';
+
+/** One failure that is to be mended. */
+export interface MendRequest {
+  readonly failure: Failure;
+  readonly standing: PluginStanding;
+  /** By which a proposal is measured: what serves, or served last. */
+  readonly diagnosed: Generation | undefined;
+  readonly mode: RepairMode;
+  readonly signal: AbortSignal;
+}
 
 /** A proposal that was tried, with what is to become of it. */
 export interface Tried {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { defaultSettings } from '../../src/config/schema.ts';
 import type { RepairSettings } from '../../src/config/settings/repair-settings.ts';
-import { classifyDiagnostic } from '../../src/repair/failures/classify-failure.ts';
 import type { DiagnosisOrder, JourneyParts } from '../../src/repair/journey.ts';
 import type { Proposal } from '../../src/repair/repair.ts';
 import { createRepairBook } from '../../src/repair/repair-book.ts';
@@ -71,11 +70,9 @@ export async function startRepairRig(
         checks: [{ name: 'compiles', outcome: 'passed', detail: 'It builds.' }],
         candidate: { build, release: () => undefined },
       };
-    const judged = classifyDiagnostic(source.path, build.diagnostic);
     return {
       verdict: 'not-mended',
       checks: [{ name: 'compiles', outcome: 'failed', detail: build.diagnostic.message }],
-      ...('failure' in judged ? { remaining: judged.failure } : {}),
     };
   };
   const repairs = createRepairs({

@@ -10,8 +10,9 @@ import type { InspectRequest, InspectResult } from '../../typescript/check-types
 import type { TypeChecker } from '../../typescript/checker.ts';
 import { classifyDiagnostic } from '../failures/classify-failure.ts';
 import type { Failure } from '../failures/failure.ts';
+import type { Attempt } from '../repair.ts';
 import { cutText, describeDifference } from '../text-difference.ts';
-import type { Diagnosis, EarlierAttempt, FailingCall, LastGood } from './diagnosis.ts';
+import type { Diagnosis, FailingCall, LastGood } from './diagnosis.ts';
 import { listNearby, policyOf, readPluginTexts } from './plugin-texts.ts';
 
 /** What a diagnosis is made with. */
@@ -30,7 +31,7 @@ export interface DiagnosisRequest {
   readonly failure: Failure;
   readonly lastGood?: LastGood;
   readonly failingCall?: FailingCall;
-  readonly earlierAttempts?: readonly EarlierAttempt[];
+  readonly earlierAttempts?: readonly Attempt[];
   readonly signal: AbortSignal;
 }
 
@@ -114,11 +115,11 @@ export function createDiagnoser(parts: DiagnosisParts): Diagnoser {
 
 /** The failing call of a diagnosis, with bounded arguments. */
 export function describeFailingCall(
-  { id: executionId, tool, arguments: given }: Pick<Execution, 'id' | 'tool' | 'arguments'>,
+  { tool, arguments: given }: Pick<Execution, 'tool' | 'arguments'>,
   recording: Recording | undefined,
 ): FailingCall {
   const text = cutText(JSON.stringify(given) ?? 'null', maxArgumentChars);
-  return { executionId, tool, arguments: text, ...(recording === undefined ? {} : { recording }) };
+  return { tool, arguments: text, ...(recording === undefined ? {} : { recording }) };
 }
 
 function toFiles(sources: ReadonlyMap<string, string>): { name: string; text: string }[] {

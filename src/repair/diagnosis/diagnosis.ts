@@ -2,29 +2,19 @@ import type { Recording } from '../../border/border.ts';
 import type { PluginSource } from '../../plugins/discovery/plugin-source.ts';
 import type { PluginFault, QuotedType } from '../../typescript/check-types.ts';
 import type { Failure } from '../failures/failure.ts';
+import type { Attempt } from '../repair.ts';
 
 /** The call that failed; values are bounded texts of JSON. */
 export interface FailingCall {
-  readonly executionId: string;
   readonly tool: string;
   readonly arguments: string;
   /** What crossed the border, where it was recorded. */
   readonly recording?: Recording;
 }
 
-/** What was tried before against the same failure. */
-export interface EarlierAttempt {
-  readonly by: string;
-  readonly note: string;
-  /** What the trial said. */
-  readonly outcome: string;
-  readonly diff: string;
-}
-
 /** A generation that was good, with its texts by real path. */
 export interface LastGood {
   readonly generation: number;
-  readonly contentHash: string;
   readonly sources: ReadonlyMap<string, string>;
 }
 
@@ -49,7 +39,8 @@ export interface Diagnosis {
   readonly failingCall?: FailingCall;
   /** The generation that still serves, or the last that did, and the difference from it to `sources`. */
   readonly lastGood?: LastGood & { readonly diff: string };
-  readonly earlierAttempts: readonly EarlierAttempt[];
+  /** What was tried before against the same failure. */
+  readonly earlierAttempts: readonly Attempt[];
   /** What the source that the plugin names says today; read where a model is asked. */
   readonly sourceToday?: string | undefined;
 }

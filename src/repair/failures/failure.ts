@@ -29,10 +29,9 @@ export interface Failure {
   readonly column?: number;
   readonly codeFrame?: string;
   readonly fix: string;
-  /** The call that showed it, where one did; and how many did in the window that is looked at. */
+  /** The call that showed it, where one did. */
   readonly executionId?: string;
   readonly tool?: string;
-  readonly seen?: number;
 }
 
 /** Something failed, and no change of the plugin would help. */

@@ -18,16 +18,11 @@ export interface FixerOutcome {
   readonly checked: number;
 }
 
-/** How far the fixers may go. */
-export interface FixerBounds {
-  readonly maxSteps: number;
-  /** Changed texts that are checked, in all. */
-  readonly maxCandidates: number;
-  /** Longer texts are left to people. */
-  readonly maxChars: number;
-}
-
-const usualBounds: FixerBounds = { maxSteps: 8, maxCandidates: 40, maxChars: 200_000 };
+const maxSteps = 8;
+/** Changed texts that are checked, in all. */
+const maxCandidates = 40;
+/** Longer texts are left to people. */
+const maxChars = 200_000;
 
 /** How far a plugin with such a failure gets. */
 const stages: Readonly<Record<FailureClass, number>> = {
@@ -52,16 +47,13 @@ export async function applyFixers(
     /** A trial of what builds: when it does not mend, the last step is taken back and the next change is looked at. */
     readonly accept?: (proposal: Proposal) => Promise<boolean>;
   },
-  {
-    fixers = allFixers,
-    bounds = usualBounds,
-  }: { readonly fixers?: Readonly<Record<string, Fixer>>; readonly bounds?: FixerBounds } = {},
+  fixers: Readonly<Record<string, Fixer>> = allFixers,
 ): Promise<FixerOutcome> {
   const steps: Proposal[] = [];
   const seen = new Set([textKey(diagnosis.sources)]);
   let current: CheckedTexts = { builds: stages[diagnosis.failure.class] === built, diagnosis };
   let checked = 0;
-  const isSmall = [...diagnosis.sources.values()].every((text) => text.length <= bounds.maxChars);
+  const isSmall = [...diagnosis.sources.values()].every((text) => text.length <= maxChars);
 
   /** The first change that helps: a sure one before a guess, whichever fixer has it. */
   async function takeStep(): Promise<boolean> {
@@ -70,7 +62,7 @@ export async function applyFixers(
       const changed = changeTexts(diagnosis, before.diagnosis, proposal);
       const key = textKey(new Map([...diagnosis.sources, ...changed]));
       if (seen.has(key)) continue;
-      if (checked >= bounds.maxCandidates) return false;
+      if (checked >= maxCandidates) return false;
       seen.add(key);
       checked++;
       const after = await parts.check(diagnosis, changed, parts.signal);
@@ -90,7 +82,7 @@ export async function applyFixers(
 
   // What builds and fails all the same is looked at even where the types say nothing.
   const isOver = () => steps.length > 0 && isDone(current, diagnosis);
-  while (isSmall && steps.length < bounds.maxSteps && !isOver() && (await takeStep()));
+  while (isSmall && steps.length < maxSteps && !isOver() && (await takeStep()));
   if (steps.length === 0) return { builds: false, steps, checked };
   return { proposal: joinSteps(diagnosis, current.diagnosis, steps), builds: current.builds, steps, checked };
 }

@@ -41,8 +41,6 @@ export interface TrialReport {
   readonly checks: readonly TrialCheck[];
   /** What of its permissions the plugin did not ask for before; with `asks-for-more`. */
   readonly more?: PermissionSet;
-  /** How the proposed text itself fails, where it does not build: another failure than the diagnosed one may lie behind it. */
-  readonly remaining?: Failure;
   /** The very build that was tried; absent where it does not build. */
   readonly candidate?: Candidate;
 }

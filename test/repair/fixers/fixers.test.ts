@@ -301,7 +301,7 @@ describe('applyFixers', () => {
         sureness: 'sure',
       }));
     const parts = { checker: bench.checker, check: bench.diagnoser.check, signal };
-    const { proposal } = await applyFixers(diagnosis, parts, { fixers: { useless, ...fixers } });
+    const { proposal } = await applyFixers(diagnosis, parts, { useless, ...fixers });
     expect([...(proposal?.files.values() ?? [])]).toEqual([good]);
   });
 
