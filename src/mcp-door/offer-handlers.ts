@@ -1,9 +1,7 @@
 import type { InputRequiredResult, PromptMessage, Server } from '@modelcontextprotocol/server';
 import { isSpecType, ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
-import type { Caller } from '../callers/caller.ts';
 import { isObject } from '../config/json-object.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { Ask } from '../operations/ask.ts';
 import { type Contents, type Ended, sayFailure, toContents, toPart } from '../operations/calling/call-content.ts';
 import { completionContracts, promptContracts, resourceContracts } from '../operations/contracts/offerings.ts';
 import type { OperationContext } from '../operations/operation.ts';
@@ -11,17 +9,9 @@ import { readAbilities } from './client-abilities.ts';
 import { toProtocolError } from './content.ts';
 import { type CallParts, type RequestedCall, runCall } from './run-call.ts';
 
-/** What prompts and resources are served with. */
-export interface OfferParts {
-  readonly ask: Ask;
-  readonly caller: Caller;
-  readonly session: string | undefined;
-  /** What calls are carried out with, but for what their client can. */
-  readonly callParts: Omit<CallParts, 'can'>;
-}
-
-/** Serves the prompts and resources of plugins, and what can stand for their arguments. */
-export function registerOffers(server: Server, { ask, caller, session, callParts }: OfferParts): void {
+/** Serves the prompts and resources of plugins, and what can stand for their arguments; what a client can is read with each request. */
+export function registerOffers(server: Server, callParts: Omit<CallParts, 'can'>, session: string | undefined): void {
+  const { ask, caller } = callParts;
   const listing = (cursor: string | undefined) => (cursor === undefined ? {} : { cursor });
   const inSession = session === undefined ? {} : { session };
   const context = (signal: AbortSignal): OperationContext => ({ caller, signal });

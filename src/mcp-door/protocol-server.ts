@@ -117,7 +117,7 @@ export function openProtocolServer(parts: ServerParts, client: ServedClient): Op
     const task = await createTask(outcome.executionId, { ask, can, context: { caller, signal: ctx.mcpReq.signal } });
     return { content: [], ...task };
   });
-  registerOffers(server, { ask, caller, session, callParts });
+  registerOffers(server, callParts, session);
   registerTasks(server, { ask, caller, books });
   return { server, watched: session === undefined ? new Set() : serveSubscriptions(server, parts.watches) };
 }

@@ -1,10 +1,12 @@
 import type { Recording } from '../border/border.ts';
+import { isObject } from '../config/json-object.ts';
 import type { Isolation } from '../engines/engine.ts';
-import { findDifference, show } from './find-difference.ts';
+import { canonicalJson } from '../tools/canonical-json.ts';
 import type { AskedOtherwise, GuestQuestion } from './recorded-answers.ts';
 import type { ReplayEnd } from './replay-types.ts';
 
 const maxSentences = 20;
+const maxShownChars = 120;
 
 /** Where one end is not as another, in a sentence; undefined when it is the same output, or the same error. */
 export function compareEnds(recorded: ReplayEnd, now: ReplayEnd): string | undefined {
@@ -61,4 +63,29 @@ export function describeBounds(facts: {
     ...(hasRedacted ? ['Secrets are not in recordings: the code got what stands in their place.'] : []),
     ...(isOutputCut ? ['The record has the beginning of the output alone, which is compared as text.'] : []),
   ];
+}
+
+/** The first place where two JSON values differ, in words; undefined when they are equal. The order of keys does not matter. */
+export function findDifference(recorded: unknown, now: unknown, place = 'the output'): string | undefined {
+  if (canonicalJson(recorded) === canonicalJson(now)) return undefined;
+  if (Array.isArray(recorded) && Array.isArray(now)) {
+    if (recorded.length !== now.length) return `${place} has ${now.length} items, recorded were ${recorded.length}`;
+    const at = recorded.findIndex((item, index) => canonicalJson(item) !== canonicalJson(now[index]));
+    return findDifference(recorded[at], now[at], `${place}[${at}]`);
+  }
+  if (isObject(recorded) && isObject(now) && !Array.isArray(recorded) && !Array.isArray(now)) {
+    for (const key of new Set([...Object.keys(recorded), ...Object.keys(now)])) {
+      if (!Object.hasOwn(now, key)) return `${place}.${key} is missing, recorded was ${show(recorded[key])}`;
+      if (!Object.hasOwn(recorded, key)) return `${place}.${key} is new: ${show(now[key])}`;
+      const difference = findDifference(recorded[key], now[key], `${place}.${key}`);
+      if (difference !== undefined) return difference;
+    }
+  }
+  return `${place} is ${show(now)}, recorded was ${show(recorded)}`;
+}
+
+/** A value as JSON, cut to what fits into a sentence. */
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length <= maxShownChars ? text : `${text.slice(0, maxShownChars)}…`;
 }
