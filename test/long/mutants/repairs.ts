@@ -87,6 +87,22 @@ export const repairMutants: MutantsByPromise = {
       tests: ['test/repair/authoring.test.ts'],
     },
   ],
+  'Callers cannot fill the places for proposals': [
+    {
+      what: 'callers have the places of the operator',
+      file: 'src/repair/decide-next.ts',
+      find: '(isOperator ? reserve : 0)',
+      replace: 'reserve',
+      tests: ['test/repair/authoring.test.ts', 'test/repair/decide.test.ts'],
+    },
+    {
+      what: 'any admin is told where files lie on the machine',
+      file: 'src/operations/handlers/plugins/repairs.ts',
+      find: 'id === operatorId ? each : repairs.showPath(each)',
+      replace: 'id === operatorId ? each : each',
+      tests: ['test/repair/authoring.test.ts'],
+    },
+  ],
   'The description of an API is read through the network check': [
     {
       what: 'any host is read for a model',
