@@ -155,17 +155,17 @@ export const processMutants: MutantsByPromise = {
     },
     {
       what: 'any name of a file is taken',
-      file: 'src/engines/process/docker/command/collected-files.ts',
+      file: 'src/engines/process/docker/command/command-results.ts',
       find: "parsed.ok && parsed.segments.join('/') === path && ",
       replace: '',
-      tests: ['test/engines/process/docker/command/collected-files.test.ts'],
+      tests: ['test/engines/process/docker/command/command-results.test.ts'],
     },
     {
       what: 'files come back at any size',
-      file: 'src/engines/process/docker/command/collected-files.ts',
+      file: 'src/engines/process/docker/command/command-results.ts',
       find: 'if (bytes > maxBytes) throw',
       replace: 'if (false) throw',
-      tests: ['test/engines/process/docker/command/collected-files.test.ts'],
+      tests: ['test/engines/process/docker/command/command-results.test.ts'],
     },
   ],
   'Bombs, floods, deaf commands and a Docker': [

@@ -38,7 +38,7 @@ const infoLogLevel = 1;
  */
 export function createHostFunctions(state: () => HostState, blocks: BlockBudget): Record<string, HostFunction> {
   let http: HttpAnswer | undefined;
-  const variables = createVariables();
+  const variables = new Variables();
   const writeLog =
     (level: LogLine['level']): HostFunction =>
     (context, address = 0n) => {
@@ -61,13 +61,13 @@ export function createHostFunctions(state: () => HostState, blocks: BlockBudget)
         throw new GuestFault('permission-denied', refusal);
       }
       const value = ownValue(config, key);
-      return value === undefined ? 0n : blocks.store(context, new TextEncoder().encode(value));
+      return value === undefined ? 0n : blocks.store(context, value);
     },
     var_get: (context, address = 0n) => {
       const request = readDaemonCall(context, address);
       if (request !== undefined) {
         const answer = answerBuiltModule(state(), request);
-        return answer === undefined ? 0n : blocks.store(context, new TextEncoder().encode(answer));
+        return answer === undefined ? 0n : blocks.store(context, answer);
       }
       const value = variables.get(readName(context, address));
       return value ? blocks.store(context, value) : 0n;
@@ -90,74 +90,74 @@ export function createHostFunctions(state: () => HostState, blocks: BlockBudget)
       return blocks.store(context, http.body);
     },
     http_status_code: () => http?.status ?? 0,
-    http_headers: (context) => (http ? blocks.store(context, new TextEncoder().encode(JSON.stringify(http.headers))) : 0n),
+    http_headers: (context) => (http ? blocks.store(context, JSON.stringify(http.headers)) : 0n),
   };
 }
 
-/** Memory of the host that the guest holds beside its own. */
-export interface BlockBudget {
-  /** Throws `memory-exceeded`. */
-  allocate(context: CallContext, bytes: number): bigint;
-  store(context: CallContext, bytes: Uint8Array): bigint;
-}
+/**
+ * Memory of the host that the guest holds in blocks beside its own, `maxBytes` at most; freed blocks are noticed when that runs
+ * out. More throws `memory-exceeded`.
+ */
+export class BlockBudget {
+  readonly #maxBytes: number;
+  readonly #held = new Map<bigint, number>();
+  #heldBytes = 0;
+  #made = 0;
 
-/** Counts what the guest holds in blocks; freed blocks are noticed when the budget of `maxBytes` runs out. */
-export function createBlockBudget(maxBytes: number): BlockBudget {
-  const held = new Map<bigint, number>();
-  let heldBytes = 0;
-  let made = 0;
-  const dropFreed = (context: CallContext): void => {
-    for (const [address, bytes] of held) {
-      if (context.read(address)) continue;
-      held.delete(address);
-      heldBytes -= bytes;
-    }
-  };
-  const allocate = (context: CallContext, bytes: number): bigint => {
-    if (heldBytes + bytes > maxBytes) dropFreed(context);
-    if (heldBytes + bytes > maxBytes || made >= maxBlocks) {
-      throw new GuestFault(
-        'memory-exceeded',
-        `The call asked the host for more than ${maxBytes} bytes or ${maxBlocks} blocks of memory.`,
-      );
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  allocate(context: CallContext, bytes: number): bigint {
+    if (this.#heldBytes + bytes > this.#maxBytes) this.#dropFreed(context);
+    if (this.#heldBytes + bytes > this.#maxBytes || this.#made >= maxBlocks) {
+      const message = `The call asked the host for more than ${this.#maxBytes} bytes or ${maxBlocks} blocks of memory.`;
+      throw new GuestFault('memory-exceeded', message);
     }
     const address = context.alloc(bytes);
-    held.set(address, bytes);
-    heldBytes += bytes;
-    made += 1;
+    this.#held.set(address, bytes);
+    this.#heldBytes += bytes;
+    this.#made += 1;
     return address;
-  };
-  const store = (context: CallContext, bytes: Uint8Array): bigint => {
-    const address = allocate(context, bytes.length);
+  }
+
+  store(context: CallContext, content: Uint8Array | string): bigint {
+    const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
+    const address = this.allocate(context, bytes.length);
     const block = context.read(address);
     if (block) new Uint8Array(block.arrayBuffer()).set(bytes);
     return address;
-  };
-  return { allocate, store };
+  }
+
+  #dropFreed(context: CallContext): void {
+    for (const [address, bytes] of this.#held) {
+      if (context.read(address)) continue;
+      this.#held.delete(address);
+      this.#heldBytes -= bytes;
+    }
+  }
 }
 
 /** Extism's variables live as long as the instance: one call. */
-function createVariables() {
-  const values = new Map<string, Uint8Array>();
-  let usedBytes = 0;
-  const drop = (name: string): void => {
-    const old = values.get(name);
-    if (!old) return;
-    usedBytes -= old.length + name.length;
-    values.delete(name);
-  };
-  return {
-    get: (name: string) => values.get(name),
-    set(name: string, value: Uint8Array | undefined): void {
-      drop(name);
-      if (!value) return;
-      usedBytes += value.length + name.length;
-      if (usedBytes > maxVariableBytes) {
-        throw new GuestFault('quota-exceeded', `The variables of a call may hold ${maxVariableBytes} bytes together.`);
-      }
-      values.set(name, value);
-    },
-  };
+class Variables {
+  readonly #values = new Map<string, Uint8Array>();
+  #usedBytes = 0;
+
+  get(name: string): Uint8Array | undefined {
+    return this.#values.get(name);
+  }
+
+  set(name: string, value: Uint8Array | undefined): void {
+    const old = this.#values.get(name);
+    if (old) this.#usedBytes -= old.length + name.length;
+    this.#values.delete(name);
+    if (!value) return;
+    this.#usedBytes += value.length + name.length;
+    if (this.#usedBytes > maxVariableBytes) {
+      throw new GuestFault('quota-exceeded', `The variables of a call may hold ${maxVariableBytes} bytes together.`);
+    }
+    this.#values.set(name, value);
+  }
 }
 
 /** What a variable's name asks the daemon; undefined for every other name. */

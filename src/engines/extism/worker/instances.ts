@@ -2,7 +2,7 @@ import { createPlugin, type Plugin } from '@extism/extism';
 import { BoundedMap } from '../../../queues/bounded-map.ts';
 import { extismNamespace, userNamespace, wasiNamespace } from '../module/module-contract.ts';
 import { GuestFault } from './guest-fault.ts';
-import { createBlockBudget, createHostFunctions, type HostState } from './host-functions.ts';
+import { BlockBudget, createHostFunctions, type HostState } from './host-functions.ts';
 import { createUserFunctions } from './user-functions.ts';
 import { createWasi } from './wasi.ts';
 import { keptModules, type ModuleCall } from './worker-messages.ts';
@@ -93,7 +93,7 @@ async function makeInstance(known: KnownModule, memoryBytes: number): Promise<Fr
     if (!slot.state) throw new GuestFault('load-failed', 'The module used a host function before it was called.');
     return slot.state;
   };
-  const blocks = createBlockBudget(memoryBytes);
+  const blocks = new BlockBudget(memoryBytes);
   const plugin = await createPlugin(
     { wasm: [{ module: known.module }] },
     {

@@ -20,12 +20,11 @@ export function createUserFunctions(
     if (!answer.ok) throw GuestFault.fromRefusal(answer);
     return JSON.parse(answer.payload);
   };
-  const storeText = (context: CallContext, text: string): bigint => blocks.store(context, new TextEncoder().encode(text));
   return {
-    hotcell_call: (context, address = 0n) => storeText(context, answerDaemonCall(state().host, readText(context, address))),
+    hotcell_call: (context, address = 0n) => blocks.store(context, answerDaemonCall(state().host, readText(context, address))),
     kv_get: (context, address = 0n) => {
       const value = request('kv.get', { key: readText(context, address) });
-      return value === null ? 0n : storeText(context, JSON.stringify(value));
+      return value === null ? 0n : blocks.store(context, JSON.stringify(value));
     },
     kv_set: (context, address = 0n, valueAddress = 0n) => {
       request('kv.set', { key: readText(context, address), value: readJson(context, valueAddress) });
@@ -37,7 +36,7 @@ export function createUserFunctions(
     },
     tools_call: (context, address = 0n, argumentsAddress = 0n) => {
       const args = argumentsAddress === 0n ? {} : readJson(context, argumentsAddress);
-      return storeText(
+      return blocks.store(
         context,
         JSON.stringify(request('tools.call', { name: readText(context, address), arguments: args }) ?? null),
       );

@@ -4,8 +4,7 @@ import { HotcellError } from '../../../../errors/hotcell-error.ts';
 import type { CellContainer } from '../container/container.ts';
 import { createEgress, type Egress } from '../container/egress.ts';
 import { fromInit, type InitFrame, maxPayload, readExit, standardChannels, toInit } from '../init/init-frames.ts';
-import { collectFiles, type FileCollection } from './collected-files.ts';
-import { type KeptOutput, keepOutput } from './command-output.ts';
+import { collectFiles, type FileCollection, type KeptOutput, keepOutput } from './command-results.ts';
 import { describeEnvironment, encodeExec, proxyPort } from './exec-payload.ts';
 
 /** What a command runs with beside its request. */

@@ -1,7 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { collectFiles } from '../../../../../src/engines/process/docker/command/collected-files.ts';
-import { keepOutput } from '../../../../../src/engines/process/docker/command/command-output.ts';
+import { collectFiles, keepOutput } from '../../../../../src/engines/process/docker/command/command-results.ts';
 import { HotcellError } from '../../../../../src/errors/hotcell-error.ts';
 
 /** As the first process of a container tells of a file. */
