@@ -1,8 +1,8 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { freezeDeep } from './json-object.ts';
+import { freezeDeep, type Readable } from './json-object.ts';
 import { type LimitName, limitTable } from './limits.ts';
 import { builtinProperties } from './settings/builtin-settings.ts';
-import type { Filled, Frozen } from './settings/filled.ts';
+import type { Filled } from './settings/filled.ts';
 import { mcpServerSchema } from './settings/mcp-settings.ts';
 import { modelProperties } from './settings/model-settings.ts';
 import { repairProperties } from './settings/repair-settings.ts';
@@ -264,7 +264,7 @@ export const settingsSchema = Type.Object(
 );
 
 /** What one source (file, environment, flags) chooses: every key may be missing. */
-export type Settings = Frozen<Static<typeof settingsSchema>>;
+export type Settings = Readable<Static<typeof settingsSchema>>;
 
 /**
  * What holds when nobody chose otherwise: the default of every key, sections by their keys. Paths are relative to the folder in which

@@ -1,4 +1,5 @@
 import type { Static, TObject, TProperties } from 'typebox';
+import type { Readable } from '../json-object.ts';
 
 /** Settings once the defaults fill what nobody said: a section has every key; lists and maps are as they were written. */
 export type Filled<Value> =
@@ -6,16 +7,8 @@ export type Filled<Value> =
     ? readonly Item[]
     : Value extends object
       ? string extends keyof Value
-        ? Frozen<Value>
+        ? Readable<Value>
         : { readonly [Key in keyof Value]-?: Filled<Value[Key]> }
-      : Value;
-
-/** A value as it was written, with nothing in it to be changed. */
-export type Frozen<Value> =
-  Value extends ReadonlyArray<infer Item>
-    ? readonly Item[]
-    : Value extends object
-      ? { readonly [Key in keyof Value]: Frozen<Value[Key]> }
       : Value;
 
 /** A section of the config by what its schema says. */

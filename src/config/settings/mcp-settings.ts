@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import type { Frozen } from './filled.ts';
+import type { Readable } from '../json-object.ts';
 
 const shortText = Type.String({ minLength: 1, maxLength: 4096 });
 const globs = Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 1000 });
@@ -41,4 +41,4 @@ export const mcpServerSchema = Type.Object(
 );
 
 /** One server of `mcp.servers`. */
-export type McpServerSetting = Frozen<Static<typeof mcpServerSchema>>;
+export type McpServerSetting = Readable<Static<typeof mcpServerSchema>>;

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { suggestNearNames } from '../../errors/near-names.ts';
-import type { FilledSection, Frozen } from './filled.ts';
+import type { Readable } from '../json-object.ts';
+import type { FilledSection } from './filled.ts';
 import { type KeyHeader, keyHeaders, type ModelFormat, modelFormats } from './model-formats.ts';
 import { findKnownProvider, type KnownProvider, knownProviders } from './model-providers.ts';
 import { named, text, whole } from './setting-kinds.ts';
@@ -72,10 +73,10 @@ export const modelProperties = {
 export type ModelSettings = FilledSection<typeof modelProperties>;
 
 /** One provider, as it was written. */
-export type ModelProviderSettings = Frozen<Static<typeof modelProviderSchema>>;
+export type ModelProviderSettings = Readable<Static<typeof modelProviderSchema>>;
 
 /** What a million tokens cost, in dollars; what caches cost is that of `input` where nothing is said. */
-export type ModelPrice = Frozen<Static<typeof modelPriceSchema>>;
+export type ModelPrice = Readable<Static<typeof modelPriceSchema>>;
 
 /** One provider with what the table knows of it. */
 export interface ModelProvider {

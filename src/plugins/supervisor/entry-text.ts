@@ -1,13 +1,17 @@
-import { lstatSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { lstatSync, rmSync } from 'node:fs';
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { entriesOf } from '../discovery/paths.ts';
 import { displayPath } from '../discovery/plugin-roots.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 import { hashBytes } from '../generations/artifact-files.ts';
-import { partFor } from './part-files.ts';
 
 const maxTextBytes = 5 * 1024 * 1024;
+const partName = /^\..+\.[0-9a-f]{12}\.tmp$/;
+const maxDepth = 4;
+const maxFolders = 2000;
 
 /** The text that a person edits: the entry, or the manifest of a `.wasm`. */
 export async function readEntryText(source: PluginSource): Promise<{ file: string; text: string }> {
@@ -104,4 +108,22 @@ function describeWriteError(error: unknown, shown: string): HotcellError {
   return isFull
     ? new HotcellError('storage-full', `The disk is full, so ${shown} was left as it was.`, { cause: error })
     : new HotcellError('conflict', `${shown} could not be written: ${reason.split(',')[0]}.`, { cause: error });
+}
+
+/** Where a text is written before it takes its place: beside it, and with a dot, so that nobody takes it for a plugin. */
+export function partFor(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+}
+
+/** Removes what a daemon that was killed in the middle of writing left in a folder of plugins. Must not throw. */
+export function sweepParts(root: string): void {
+  const folders = [{ path: root, depth: 0 }];
+  for (const { path, depth } of folders) {
+    for (const entry of entriesOf(path)) {
+      const own = join(path, entry.name);
+      if (entry.isFile() && partName.test(entry.name)) rmSync(own, { force: true });
+      const isMeant = entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.');
+      if (isMeant && depth < maxDepth && folders.length < maxFolders) folders.push({ path: own, depth: depth + 1 });
+    }
+  }
 }

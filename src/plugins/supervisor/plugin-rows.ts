@@ -1,19 +1,11 @@
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import type { PluginRow, PluginTable } from '../../store/tables/plugins/plugins.ts';
-import type { TransitionRecord } from '../supervisor-types.ts';
+import { type TransitionRecord, transitionRecord } from '../supervisor-types.ts';
 import { formatPin } from './pin.ts';
 import { nameOfPlugin, type PluginRecord } from './plugin-record.ts';
 
-const transitionsSchema = Type.Array(
-  Type.Object({
-    atMs: Type.Number(),
-    from: Type.String(),
-    to: Type.String(),
-    reason: Type.String(),
-    generation: Type.Optional(Type.Number()),
-  }),
-);
+const transitionsSchema = Type.Array(transitionRecord);
 
 /** Writes what is to be remembered of plugins, after the turn in which it changed. */
 export interface PluginRowWriter {
