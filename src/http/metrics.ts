@@ -1,12 +1,10 @@
 import type { EventLog } from '../events/event.ts';
 
-/** Lines that belong together. */
-export interface Family {
-  readonly name: string;
-  readonly type: 'counter' | 'gauge' | 'histogram';
-  readonly help: string;
-  readonly lines: readonly string[];
-}
+/** One value: of which labels, and what stands after the name of the metric. */
+export type Sample = readonly [labels: Readonly<Record<string, string>>, value: number, suffix?: '_bucket' | '_sum' | '_count'];
+
+/** A metric with all its values. */
+export type Family = readonly [name: string, type: 'counter' | 'gauge' | 'histogram', help: string, samples: readonly Sample[]];
 
 /** Counts what happens for GET /metrics. */
 export interface Metrics {
@@ -68,68 +66,37 @@ export function createMetrics(events: EventLog, readFamilies: () => readonly Fam
     if (bucket >= 0) durations.counts[bucket] = (durations.counts[bucket] ?? 0) + 1;
   }
 
+  function listFamilies({ version, uptimeMs, plugins, tools, calls, repairs }: MetricGauges): readonly Family[] {
+    return [
+      ['hotcell_info', 'gauge', 'The running version.', [[{ version }, 1]]],
+      ['hotcell_uptime_seconds', 'gauge', 'Time since the start.', only(uptimeMs / 1000)],
+      ['hotcell_plugins', 'gauge', 'Plugins in each state.', countedBy('state', Object.entries(plugins))],
+      ['hotcell_tools', 'gauge', 'Tools that can be called.', only(tools)],
+      ['hotcell_calls_pending', 'gauge', 'Calls that wait.', only(calls.pending)],
+      ['hotcell_calls_running', 'gauge', 'Calls that run.', only(calls.running)],
+      [
+        'hotcell_calls_total',
+        'counter',
+        'Calls that ended, by tool and status.',
+        [...callsByTool].flatMap(([tool, byStatus]) => [...byStatus].map(([status, count]): Sample => [{ tool, status }, count])),
+      ],
+      ['hotcell_call_duration_seconds', 'histogram', 'How long calls took.', toHistogram({ ...durations, bounds: buckets })],
+      ['hotcell_reloads_total', 'counter', 'Reloads by result.', countedBy('result', Object.entries(reloads))],
+      ...readFamilies(),
+      ['hotcell_repairs_total', 'counter', 'Repairs that came to rest, by state.', countedBy('state', repairsByState)],
+      [
+        'hotcell_repair_attempts_total',
+        'counter',
+        'Changes that repairs tried, by what the trial said.',
+        countedBy('outcome', attemptsByOutcome),
+      ],
+      ...(repairs === undefined ? [] : describeRepairs(repairs)),
+      ['process_resident_memory_bytes', 'gauge', 'Resident memory.', only(process.memoryUsage.rss())],
+    ];
+  }
+
   return {
-    render(gauges) {
-      const memory = process.memoryUsage.rss();
-      let cumulative = 0;
-      const bucketLines = buckets.map((bound, index) => {
-        cumulative += durations.counts[index] ?? 0;
-        return `hotcell_call_duration_seconds_bucket{le="${bound}"} ${cumulative}`;
-      });
-      return [
-        ...family('hotcell_info', 'gauge', 'The running version.', [`hotcell_info{version=${quoteLabel(gauges.version)}} 1`]),
-        ...family('hotcell_uptime_seconds', 'gauge', 'Time since the start.', [
-          `hotcell_uptime_seconds ${gauges.uptimeMs / 1000}`,
-        ]),
-        ...family(
-          'hotcell_plugins',
-          'gauge',
-          'Plugins in each state.',
-          Object.entries(gauges.plugins).map(([state, count]) => `hotcell_plugins{state=${quoteLabel(state)}} ${count}`),
-        ),
-        ...family('hotcell_tools', 'gauge', 'Tools that can be called.', [`hotcell_tools ${gauges.tools}`]),
-        ...family('hotcell_calls_pending', 'gauge', 'Calls that wait.', [`hotcell_calls_pending ${gauges.calls.pending}`]),
-        ...family('hotcell_calls_running', 'gauge', 'Calls that run.', [`hotcell_calls_running ${gauges.calls.running}`]),
-        ...family(
-          'hotcell_calls_total',
-          'counter',
-          'Calls that ended, by tool and status.',
-          [...callsByTool].flatMap(([tool, byStatus]) =>
-            [...byStatus].map(
-              ([status, count]) => `hotcell_calls_total{tool=${quoteLabel(tool)},status=${quoteLabel(status)}} ${count}`,
-            ),
-          ),
-        ),
-        ...family('hotcell_call_duration_seconds', 'histogram', 'How long calls took.', [
-          ...bucketLines,
-          `hotcell_call_duration_seconds_bucket{le="+Inf"} ${durations.count}`,
-          `hotcell_call_duration_seconds_sum ${durations.sum}`,
-          `hotcell_call_duration_seconds_count ${durations.count}`,
-        ]),
-        ...family('hotcell_reloads_total', 'counter', 'Reloads by result.', [
-          `hotcell_reloads_total{result="ready"} ${reloads.ready}`,
-          `hotcell_reloads_total{result="failed"} ${reloads.failed}`,
-        ]),
-        ...readFamilies().flatMap(({ name, type, help, lines }) => family(name, type, help, lines)),
-        ...family(
-          'hotcell_repairs_total',
-          'counter',
-          'Repairs that came to rest, by state.',
-          [...repairsByState].map(([state, count]) => `hotcell_repairs_total{state=${quoteLabel(state)}} ${count}`),
-        ),
-        ...family(
-          'hotcell_repair_attempts_total',
-          'counter',
-          'Changes that repairs tried, by what the trial said.',
-          [...attemptsByOutcome].map(
-            ([outcome, count]) => `hotcell_repair_attempts_total{outcome=${quoteLabel(outcome)}} ${count}`,
-          ),
-        ),
-        ...repairLines(gauges.repairs),
-        ...family('process_resident_memory_bytes', 'gauge', 'Resident memory.', [`process_resident_memory_bytes ${memory}`]),
-        '',
-      ].join('\n');
-    },
+    render: (gauges) => [...listFamilies(gauges).flatMap(writeFamily), ''].join('\n'),
     close: unsubscribe,
   };
 }
@@ -138,35 +105,67 @@ function countOne(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-function repairLines(repairs: MetricGauges['repairs']): string[] {
-  if (repairs === undefined) return [];
-  const { running, waiting, proposed, refused, tokens, cost } = repairs;
+function describeRepairs({ refused, tokens, cost, ...byState }: NonNullable<MetricGauges['repairs']>): readonly Family[] {
+  const { running, waiting, proposed } = byState;
   return [
-    ...family('hotcell_repairs', 'gauge', 'Repairs at work, waiting for their turn, and proposals that wait for a person.', [
-      `hotcell_repairs{state="running"} ${running}`,
-      `hotcell_repairs{state="waiting"} ${waiting}`,
-      `hotcell_repairs{state="proposed"} ${proposed}`,
-    ]),
-    ...family(
+    [
+      'hotcell_repairs',
+      'gauge',
+      'Repairs at work, waiting for their turn, and proposals that wait for a person.',
+      countedBy('state', Object.entries({ running, waiting, proposed })),
+    ],
+    [
       'hotcell_repairs_refused_total',
       'counter',
       'Failures that started no repair, by what kept it from starting.',
-      Object.entries(refused).map(([brake, count]) => `hotcell_repairs_refused_total{brake=${quoteLabel(brake)}} ${count}`),
-    ),
-    ...family('hotcell_repair_tokens_day', 'gauge', 'Tokens of models that repairs used in the last day.', [
-      `hotcell_repair_tokens_day ${tokens}`,
-    ]),
-    ...family('hotcell_repair_cost_day', 'gauge', 'What models for repairs cost in the last day.', [
-      `hotcell_repair_cost_day ${cost}`,
-    ]),
+      countedBy('brake', Object.entries(refused)),
+    ],
+    ['hotcell_repair_tokens_day', 'gauge', 'Tokens of models that repairs used in the last day.', only(tokens)],
+    ['hotcell_repair_cost_day', 'gauge', 'What models for repairs cost in the last day.', only(cost)],
   ];
 }
 
-function family(name: string, type: string, help: string, lines: readonly string[]): string[] {
+function only(value: number): readonly Sample[] {
+  return [[{}, value]];
+}
+
+function countedBy(label: string, counts: Iterable<readonly [string, number]>): Sample[] {
+  return Array.from(counts, ([key, count]) => [{ [label]: key }, count]);
+}
+
+/** How many stayed within each bound, all in all, and their sum. */
+export function toHistogram(
+  {
+    bounds,
+    counts,
+    sum,
+    count,
+  }: {
+    readonly bounds: readonly number[];
+    /** Of each bound those that were above the one before. */
+    readonly counts: readonly number[];
+    readonly sum: number;
+    readonly count: number;
+  },
+  labels: Sample[0] = {},
+): Sample[] {
+  let within = 0;
+  const counted = bounds.map((bound, index): Sample => {
+    within += counts[index] ?? 0;
+    return [{ ...labels, le: String(bound) }, within, '_bucket'];
+  });
+  return [...counted, [{ ...labels, le: '+Inf' }, count, '_bucket'], [labels, sum, '_sum'], [labels, count, '_count']];
+}
+
+function writeFamily([name, type, help, samples]: Family): string[] {
+  const lines = samples.map(([labels, value, suffix = '']) => {
+    const said = Object.entries(labels).map(([label, text]) => `${label}=${quoteLabel(text)}`);
+    return `${name}${suffix}${said.length === 0 ? '' : `{${said.join(',')}}`} ${value}`;
+  });
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines];
 }
 
 /** A value as a label has it. */
-export function quoteLabel(value: string): string {
+function quoteLabel(value: string): string {
   return `"${value.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n')}"`;
 }

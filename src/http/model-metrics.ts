@@ -1,60 +1,46 @@
 import { latencyBuckets, type ModelTotals } from '../models/meter.ts';
 import { nanosPerDollar } from '../models/prices.ts';
-import { type Family, quoteLabel } from './metrics.ts';
+import { type Family, type Sample, toHistogram } from './metrics.ts';
 
 /** What models were used for, as Prometheus reads it. */
 export function describeModelTotals(totals: ReadonlyMap<string, ModelTotals>): readonly Family[] {
-  const all = [...totals].map(([name, total]) => ({ label: `model=${quoteLabel(name)}`, total }));
-  const lines = (write: (label: string, total: ModelTotals) => readonly string[]) =>
-    all.flatMap(({ label, total }) => write(label, total));
+  const list = (describe: (total: ModelTotals, labels: { readonly model: string }) => readonly Sample[]) =>
+    [...totals].flatMap(([model, total]) => describe(total, { model }));
   return [
-    {
-      name: 'hotcell_model_requests_total',
-      type: 'counter',
-      help: 'Requests to models that ended.',
-      lines: lines((label, { byStatus }) =>
-        Object.entries(byStatus).map(([status, count]) => `hotcell_model_requests_total{${label},status="${status}"} ${count}`),
-      ),
-    },
-    {
-      name: 'hotcell_model_tokens_total',
-      type: 'counter',
-      help: 'Tokens that providers counted.',
-      lines: lines((label, { inputTokens, outputTokens }) => [
-        `hotcell_model_tokens_total{${label},direction="in"} ${inputTokens}`,
-        `hotcell_model_tokens_total{${label},direction="out"} ${outputTokens}`,
+    [
+      'hotcell_model_requests_total',
+      'counter',
+      'Requests to models that ended.',
+      list(({ byStatus }, labels) => Object.entries(byStatus).map(([status, count]) => [{ ...labels, status }, count])),
+    ],
+    [
+      'hotcell_model_tokens_total',
+      'counter',
+      'Tokens that providers counted.',
+      list(({ inputTokens, outputTokens }, labels) => [
+        [{ ...labels, direction: 'in' }, inputTokens],
+        [{ ...labels, direction: 'out' }, outputTokens],
       ]),
-    },
-    {
-      name: 'hotcell_model_cost_dollars_total',
-      type: 'counter',
-      help: 'What requests with a known price cost.',
-      lines: lines((label, { costNanos }) => [`hotcell_model_cost_dollars_total{${label}} ${costNanos / nanosPerDollar}`]),
-    },
-    {
-      name: 'hotcell_model_unpriced_total',
-      type: 'counter',
-      help: 'Requests whose price nobody knows.',
-      lines: lines((label, { unpriced }) => [`hotcell_model_unpriced_total{${label}} ${unpriced}`]),
-    },
-    {
-      name: 'hotcell_model_duration_seconds',
-      type: 'histogram',
-      help: 'How long requests to models took.',
-      lines: lines((label, { buckets, byStatus, latencyMs }) => {
-        let sum = 0;
-        const count = byStatus.ok + byStatus.failed;
-        const counted = latencyBuckets.map((bound, index) => {
-          sum += buckets[index] ?? 0;
-          return `hotcell_model_duration_seconds_bucket{${label},le="${bound}"} ${sum}`;
-        });
-        return [
-          ...counted,
-          `hotcell_model_duration_seconds_bucket{${label},le="+Inf"} ${count}`,
-          `hotcell_model_duration_seconds_sum{${label}} ${latencyMs / 1000}`,
-          `hotcell_model_duration_seconds_count{${label}} ${count}`,
-        ];
-      }),
-    },
+    ],
+    [
+      'hotcell_model_cost_dollars_total',
+      'counter',
+      'What requests with a known price cost.',
+      list(({ costNanos }, labels) => [[labels, costNanos / nanosPerDollar]]),
+    ],
+    [
+      'hotcell_model_unpriced_total',
+      'counter',
+      'Requests whose price nobody knows.',
+      list(({ unpriced }, labels) => [[labels, unpriced]]),
+    ],
+    [
+      'hotcell_model_duration_seconds',
+      'histogram',
+      'How long requests to models took.',
+      list(({ buckets: counts, byStatus: { ok, failed }, latencyMs }, labels) =>
+        toHistogram({ bounds: latencyBuckets, counts, sum: latencyMs / 1000, count: ok + failed }, labels),
+      ),
+    ],
   ];
 }
