@@ -132,6 +132,16 @@ export async function withDaemon<Result>(
   }
 }
 
+/** Adds a command that works with a daemon, as far as its `reach` says so. */
+export function addClientCommand<const Arguments extends Words = NoWords, const Options extends Words = NoWords>(
+  family: Command,
+  session: CliSession,
+  command: CommandLine<Arguments, Options> & { readonly reach?: Reach },
+  act: (given: Given<Arguments, Options>, client: Client) => Promise<void>,
+): Command {
+  return addCommand(family, command, (given) => withDaemon(session, given, (client) => act(given, client), command.reach));
+}
+
 interface OfContract<Input extends TSchema, Output extends TSchema, Arguments extends Words, Options extends Words>
   extends CommandLine<Arguments, Options> {
   readonly contract: OperationContract<Input, Output>;

@@ -8,7 +8,7 @@ import { formatDuration, formatTime } from '../render/format.ts';
 import { renderLog } from '../render/log.ts';
 import { type Style, tame } from '../render/style.ts';
 import type { CliSession } from '../session.ts';
-import { addCommand, addListing, addOperation, readCount, readOneOf, withDaemon } from './command.ts';
+import { addClientCommand, addListing, addOperation, readCount, readOneOf } from './command.ts';
 
 /** One question to the daemon waits at most so long: less than what proxies and clients cut. */
 const maxWaitMs = 25_000;
@@ -55,20 +55,20 @@ export function registerExecutions(program: Command, session: CliSession): void 
     ],
   });
 
-  addCommand(
+  addClientCommand(
     executions,
+    session,
     {
       name: 'show',
       about: 'show one call',
       arguments: { '<id>': 'its id' },
       options: { '--wait': 'wait until it has ended' },
     },
-    (given) =>
-      withDaemon(session, given, async (client) => {
-        const execution = await readExecution(client, given.id, given.wait === true);
-        if (given.json) session.printJson(execution);
-        else session.print(renderExecution(execution, style));
-      }),
+    async (given, client) => {
+      const execution = await readExecution(client, given.id, given.wait === true);
+      if (given.json) session.printJson(execution);
+      else session.print(renderExecution(execution, style));
+    },
   );
 
   addOperation(executions, session, {

@@ -11,7 +11,7 @@ import { type KvEntryView, kvContracts, kvEntry } from '../../operations/contrac
 import { tame } from '../render/style.ts';
 import { renderTable } from '../render/table.ts';
 import type { CliSession } from '../session.ts';
-import { addCommand, addOperation, withDaemon } from './command.ts';
+import { addClientCommand, addOperation } from './command.ts';
 
 const callerHelp = 'whose values: a caller id, or * for those that all share';
 const ofPlugin = { arguments: { '<plugin>': 'its name' }, options: { '--caller <id>': callerHelp } } as const;
@@ -44,51 +44,43 @@ export function registerKv(program: Command, session: CliSession): void {
     },
   });
 
-  addCommand(
+  addClientCommand(
     kv,
+    session,
     {
       ...ofPlugin,
       name: 'export',
       about: 'write the values of a plugin to the standard output, one JSON object a line',
       json: false,
+      reach: 'alone',
     },
-    ({ plugin, caller, ...flags }) =>
-      withDaemon(
-        session,
-        flags,
-        async (client) => {
-          let cursor: string | undefined;
-          do {
-            const query = omitUndefined({ plugin, caller, cursor });
-            const page: { items: KvEntryView[]; next?: string } = await client.invoke(kvContracts.export, query);
-            for (const entry of page.items) session.print(`${JSON.stringify(entry)}\n`);
-            cursor = page.next;
-          } while (cursor !== undefined);
-        },
-        'alone',
-      ),
+    async ({ plugin, caller }, client) => {
+      let cursor: string | undefined;
+      do {
+        const query = omitUndefined({ plugin, caller, cursor });
+        const page: { items: KvEntryView[]; next?: string } = await client.invoke(kvContracts.export, query);
+        for (const entry of page.items) session.print(`${JSON.stringify(entry)}\n`);
+        cursor = page.next;
+      } while (cursor !== undefined);
+    },
   );
 
-  addCommand(
+  addClientCommand(
     kv,
+    session,
     {
       name: 'import',
       about: 'read values of a plugin, as export writes them',
       arguments: { '<plugin>': 'its name', '[file]': 'a file; the standard input when left out' },
       options: { '--caller <id>': `${callerHelp}; wins over the lines` },
+      reach: 'keeps',
     },
-    ({ plugin, file, caller, json, ...flags }) =>
-      withDaemon(
-        session,
-        flags,
-        async (client) => {
-          const lines = file === undefined ? (await io.readStdin()).split('\n') : readLines(resolve(io.cwd, file));
-          const written = await importLines(client, omitUndefined({ plugin, caller }), lines);
-          if (json) session.printJson({ plugin, written });
-          else session.print(`${style.green('✓')} written: ${written}\n`);
-        },
-        'keeps',
-      ),
+    async ({ plugin, file, caller, json }, client) => {
+      const lines = file === undefined ? (await io.readStdin()).split('\n') : readLines(resolve(io.cwd, file));
+      const written = await importLines(client, omitUndefined({ plugin, caller }), lines);
+      if (json) session.printJson({ plugin, written });
+      else session.print(`${style.green('✓')} written: ${written}\n`);
+    },
   );
 
   addOperation(kv, session, {

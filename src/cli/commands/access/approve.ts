@@ -7,7 +7,7 @@ import { askAnswer } from '../../questions/ask.ts';
 import { askForm, hasForm } from '../../questions/ask-form.ts';
 import { renderApproval, renderApprovals } from '../../render/approval.ts';
 import type { CliSession } from '../../session.ts';
-import { addCommand, type CommonFlags, withDaemon } from '../command.ts';
+import { addClientCommand, type CommonFlags } from '../command.ts';
 import { readScopeFlags, type ScopeFlags } from './scope-flags.ts';
 
 interface ApproveFlags extends CommonFlags, ScopeFlags {
@@ -26,8 +26,9 @@ in: a terminal asks for one field after the other, elsewhere --content says it a
 
 /** Adds `hotcell approve`. */
 export function registerApprove(program: Command, session: CliSession): void {
-  const approve = addCommand(
+  const approve = addClientCommand(
     program,
+    session,
     {
       name: 'approve',
       arguments: { '[id|name]': 'the question, or the plugin that asks' },
@@ -43,10 +44,8 @@ export function registerApprove(program: Command, session: CliSession): void {
       },
       json: 'as JSON; shows a question without answering it, unless --yes or --deny says so',
     },
-    ({ 'id|name': id, ...flags }) =>
-      withDaemon(session, flags, (client) =>
-        id === undefined ? listQuestions(session, client, flags) : answerAll(session, client, { id, flags }),
-      ),
+    ({ 'id|name': id, ...flags }, client) =>
+      id === undefined ? listQuestions(session, client, flags) : answerAll(session, client, { id, flags }),
   );
   approve.addHelpText('after', help);
 }

@@ -12,7 +12,7 @@ import { formatPermissions, paintState } from '../../render/plugin.ts';
 import { tame } from '../../render/style.ts';
 import { renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';
-import { addCommand, withDaemon } from '../command.ts';
+import { addClientCommand, addCommand, withDaemon } from '../command.ts';
 import { readScopeFlags } from './scope-flags.ts';
 
 type Outcome = Static<typeof grantContracts.create.output>;
@@ -53,28 +53,28 @@ export function registerGrant(program: Command, session: CliSession): void {
     },
   );
 
-  addCommand(
+  addClientCommand(
     program,
+    session,
     {
       name: 'grants',
       arguments: { '[name]': pluginArgument },
       options: { '--all': 'also what was spent, ended or was revoked' },
     },
-    ({ name: plugin, all, json, ...flags }) =>
-      withDaemon(session, flags, async (client) => {
-        const list = await client.invoke(grantContracts.list, omitUndefined({ plugin, all }));
-        if (json) return session.printJson(list);
-        const presets = plugin === undefined ? await readPresets(client) : '';
-        if (list.total === 0) return session.print(presets || 'No grants. Give one: hotcell grant NAME net=api.example.com\n');
-        const columns = [
-          { head: 'PLUGIN', text: (row: Grant) => row.plugin, paint: style.bold },
-          { head: 'GRANTED', text: (row: Grant) => formatTime(row.createdAtMs) },
-          { head: 'BY', text: (row: Grant) => row.grantedBy },
-          { head: 'HOLDS', text: (row: Grant) => (row.status === 'in-force' ? describeScope(row) : row.status) },
-          { head: 'PERMISSIONS', text: (row: Grant) => row.words },
-        ];
-        session.print(`${renderTable(list.items, columns, io.columns)}${presets && `\n${presets}`}`);
-      }),
+    async ({ name: plugin, all, json }, client) => {
+      const list = await client.invoke(grantContracts.list, omitUndefined({ plugin, all }));
+      if (json) return session.printJson(list);
+      const presets = plugin === undefined ? await readPresets(client) : '';
+      if (list.total === 0) return session.print(presets || 'No grants. Give one: hotcell grant NAME net=api.example.com\n');
+      const columns = [
+        { head: 'PLUGIN', text: (row: Grant) => row.plugin, paint: style.bold },
+        { head: 'GRANTED', text: (row: Grant) => formatTime(row.createdAtMs) },
+        { head: 'BY', text: (row: Grant) => row.grantedBy },
+        { head: 'HOLDS', text: (row: Grant) => (row.status === 'in-force' ? describeScope(row) : row.status) },
+        { head: 'PERMISSIONS', text: (row: Grant) => row.words },
+      ];
+      session.print(`${renderTable(list.items, columns, io.columns)}${presets && `\n${presets}`}`);
+    },
   );
 
   addCommand(

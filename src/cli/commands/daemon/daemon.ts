@@ -13,7 +13,7 @@ import { createLiveCalls } from '../../render/live-calls.ts';
 import { renderLiveEvent } from '../../render/live-event.ts';
 import { tame } from '../../render/style.ts';
 import type { CliSession } from '../../session.ts';
-import { addCommand, withDaemon } from '../command.ts';
+import { addClientCommand, addCommand, withDaemon } from '../command.ts';
 
 const lookBackEvents = 200;
 const lookAgainMs = 50;
@@ -22,25 +22,23 @@ const lookAgainMs = 50;
 export function registerDaemon(program: Command, session: CliSession): void {
   const { style, io } = session;
 
-  addCommand(program, { name: 'status' }, ({ json, ...flags }) =>
-    withDaemon(session, flags, async (client) => {
-      const status = await client.invoke(daemonContracts.status, {});
-      if (json) return session.printJson(status);
-      const states = Object.entries(status.plugins).map(([state, count]) => `${count} ${state}`);
-      const { pending, running } = status.calls;
-      const node = status.node === undefined ? '' : ` on Node ${status.node}`;
-      session.print(`${style.bold(`Hotcell ${status.version}`)}${node}, since ${formatTime(status.startedAtMs)}\n`);
-      if (client.url !== undefined) session.print(`address  ${client.url}\n`);
-      session.print(`plugins  ${states.join(', ') || 'none'}\ntools    ${status.tools}\n`);
-      session.print(`calls    ${running} running, ${pending} waiting\n`);
-      const waiting = (status.openQuestions ?? 0) === 0 ? 'none' : `${status.openQuestions} (answer them: hotcell approve)`;
-      session.print(`questions ${waiting}\n`);
-      const { problem, restart = [] } = status.config ?? {};
-      if (problem !== undefined) session.print(`config   ${style.red(tame(problem))} The values from before stay.\n`);
-      if (restart.length > 0) session.print(`config   ${style.yellow(`after a restart: ${restart.join(', ')}`)}\n`);
-      if (client.isOutdated) session.note(style.yellow('The program has changed since the daemon started: start it again.\n'));
-    }),
-  );
+  addClientCommand(program, session, { name: 'status' }, async ({ json }, client) => {
+    const status = await client.invoke(daemonContracts.status, {});
+    if (json) return session.printJson(status);
+    const states = Object.entries(status.plugins).map(([state, count]) => `${count} ${state}`);
+    const { pending, running } = status.calls;
+    const node = status.node === undefined ? '' : ` on Node ${status.node}`;
+    session.print(`${style.bold(`Hotcell ${status.version}`)}${node}, since ${formatTime(status.startedAtMs)}\n`);
+    if (client.url !== undefined) session.print(`address  ${client.url}\n`);
+    session.print(`plugins  ${states.join(', ') || 'none'}\ntools    ${status.tools}\n`);
+    session.print(`calls    ${running} running, ${pending} waiting\n`);
+    const waiting = (status.openQuestions ?? 0) === 0 ? 'none' : `${status.openQuestions} (answer them: hotcell approve)`;
+    session.print(`questions ${waiting}\n`);
+    const { problem, restart = [] } = status.config ?? {};
+    if (problem !== undefined) session.print(`config   ${style.red(tame(problem))} The values from before stay.\n`);
+    if (restart.length > 0) session.print(`config   ${style.yellow(`after a restart: ${restart.join(', ')}`)}\n`);
+    if (client.isOutdated) session.note(style.yellow('The program has changed since the daemon started: start it again.\n'));
+  });
 
   addCommand(program, { name: 'stop' }, async ({ json, ...flags }) => {
     if ((io.env.HOTCELL_URL ?? '') !== '') {
@@ -60,29 +58,29 @@ export function registerDaemon(program: Command, session: CliSession): void {
     else session.print(`${style.green('✓')} The daemon of ${dataDir} has ended.\n`);
   });
 
-  addCommand(
+  addClientCommand(
     program,
+    session,
     {
       name: 'logs',
       options: { '-f, --follow': 'go on until interrupted, with what calls log' },
       json: 'one JSON object a line',
     },
-    ({ follow, json, ...flags }) =>
-      withDaemon(session, flags, async (client) => {
-        const calls = createLiveCalls(style, () => undefined);
-        const show = (event: EventEnvelope): void => {
-          if (json) session.print(`${JSON.stringify(event)}\n`);
-          else session.print(event.type.startsWith('execution-') ? calls.render(event) : renderLiveEvent(event, style));
-        };
-        const { lastSeq } = await client.invoke(eventContracts.list, { limit: 1, after: Number.MAX_SAFE_INTEGER });
-        const after = Math.max(0, lastSeq - lookBackEvents);
-        const { items } = await client.invoke(eventContracts.list, { after, limit: lookBackEvents });
-        for (const event of items) show(event);
-        session.print(json ? '' : calls.renderRest());
-        if (follow !== true) return;
-        const signal = io.signal ?? new AbortController().signal;
-        for await (const event of client.events({ after: items.at(-1)?.seq ?? lastSeq, signal })) show(event);
-      }),
+    async ({ follow, json }, client) => {
+      const calls = createLiveCalls(style, () => undefined);
+      const show = (event: EventEnvelope): void => {
+        if (json) session.print(`${JSON.stringify(event)}\n`);
+        else session.print(event.type.startsWith('execution-') ? calls.render(event) : renderLiveEvent(event, style));
+      };
+      const { lastSeq } = await client.invoke(eventContracts.list, { limit: 1, after: Number.MAX_SAFE_INTEGER });
+      const after = Math.max(0, lastSeq - lookBackEvents);
+      const { items } = await client.invoke(eventContracts.list, { after, limit: lookBackEvents });
+      for (const event of items) show(event);
+      session.print(json ? '' : calls.renderRest());
+      if (follow !== true) return;
+      const signal = io.signal ?? new AbortController().signal;
+      for await (const event of client.events({ after: items.at(-1)?.seq ?? lastSeq, signal })) show(event);
+    },
   );
 
   addCommand(program, { name: 'version' }, ({ json }) => {

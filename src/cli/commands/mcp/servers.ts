@@ -7,36 +7,35 @@ import { listServerColumns, renderMcpServer } from '../../render/mcp-server.ts';
 import { tame } from '../../render/style.ts';
 import { renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';
-import { addCommand, addOperation, type CommonFlags, withDaemon } from '../command.ts';
+import { addClientCommand, addCommand, addOperation, type CommonFlags, withDaemon } from '../command.ts';
 
 const onServer = { arguments: { '<name>': 'the server' }, input: ({ name }: { readonly name: string }) => ({ name }) } as const;
 
 /** Adds `hotcell mcp servers`, `restart`, `login` and `logout`. */
 export function registerMcpServers(mcp: Command, session: CliSession): void {
   const { style, io } = session;
-  addCommand(
+  addClientCommand(
     mcp,
+    session,
     {
       name: 'servers',
       about: 'list the MCP servers of the config: how they do, and what they bring',
       arguments: { '[name]': 'one server, with all of it' },
     },
-    ({ name, json, ...flags }) =>
-      withDaemon(session, flags, async (client) => {
-        if (name !== undefined) {
-          const server = await client.invoke(mcpContracts.get, { name });
-          return json ? session.printJson(server) : session.print(renderMcpServer(server, style));
-        }
-        const list = await client.invoke(mcpContracts.list, {});
-        if (json) return session.printJson(list);
-        if (list.configProblem !== undefined)
-          session.note(
-            `${style.yellow('!')} The config file is not taken over as it is: ${tame(list.configProblem)} These are the servers of before.\n`,
-          );
-        if (list.total === 0)
-          return session.print('No MCP servers. They are named in the config: see hotcell docs mcp-servers.\n');
-        session.print(renderTable(list.items, listServerColumns(style), io.columns));
-      }),
+    async ({ name, json }, client) => {
+      if (name !== undefined) {
+        const server = await client.invoke(mcpContracts.get, { name });
+        return json ? session.printJson(server) : session.print(renderMcpServer(server, style));
+      }
+      const list = await client.invoke(mcpContracts.list, {});
+      if (json) return session.printJson(list);
+      if (list.configProblem !== undefined)
+        session.note(
+          `${style.yellow('!')} The config file is not taken over as it is: ${tame(list.configProblem)} These are the servers of before.\n`,
+        );
+      if (list.total === 0) return session.print('No MCP servers. They are named in the config: see hotcell docs mcp-servers.\n');
+      session.print(renderTable(list.items, listServerColumns(style), io.columns));
+    },
   );
 
   addOperation(mcp, session, {

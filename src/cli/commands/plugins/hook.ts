@@ -6,7 +6,7 @@ import { askYesNo } from '../../questions/ask.ts';
 import { renderHook, renderHooks } from '../../render/hook.ts';
 import { tame } from '../../render/style.ts';
 import type { CliSession } from '../../session.ts';
-import { addCommand, addOperation, withDaemon } from '../command.ts';
+import { addClientCommand, addOperation } from '../command.ts';
 
 const onHook = {
   arguments: { '<name>': 'NAME, or SKILL/NAME' },
@@ -41,32 +41,32 @@ export function registerHook(program: Command, session: CliSession): void {
     show: (view) => renderHook(view, style),
   });
 
-  addCommand(
+  addClientCommand(
     hook,
+    session,
     {
       name: 'approve',
       about: 'let a hook run with exactly the files that it has now, with what its HOOK.md asks for',
       arguments: onHook.arguments,
       options: { '--yes': 'approve without asking', '--hash <hash>': 'only when the files still have this hash' },
     },
-    ({ name, ...flags }) =>
-      withDaemon(session, flags, async (client) => {
-        const view = await client.invoke(hookContracts.get, { name });
-        if (!flags.json) session.print(renderHook(view, style));
-        if (view.state === 'invalid')
-          throw new HotcellError('hook-invalid', `The hook "${name}" is not valid: ${view.problem ?? ''}`);
-        if (flags.hash !== undefined && flags.hash !== view.contentHash) {
-          throw new HotcellError('conflict', `The files of the hook "${name}" have the hash ${view.contentHash} now.`, {
-            fix: `Look at them again: hotcell hook show ${name}`,
-          });
-        }
-        if (!(await isAgreed(session, view, flags.yes))) return session.note('Not approved.\n');
-        const approved = await client.invoke(hookContracts.approve, { name, contentHash: view.contentHash });
-        if (approved.state !== 'active') session.exitCode = exitCodes.failed;
-        if (flags.json) return session.printJson(approved);
-        if (approved.state === 'active') return session.print(`${style.green('✓')} ${name} is approved and runs.\n`);
-        session.print(`${style.red('✗')} ${name} is approved, but it cannot run: ${tame(approved.problem ?? approved.state)}\n`);
-      }),
+    async ({ name, ...flags }, client) => {
+      const view = await client.invoke(hookContracts.get, { name });
+      if (!flags.json) session.print(renderHook(view, style));
+      if (view.state === 'invalid')
+        throw new HotcellError('hook-invalid', `The hook "${name}" is not valid: ${view.problem ?? ''}`);
+      if (flags.hash !== undefined && flags.hash !== view.contentHash) {
+        throw new HotcellError('conflict', `The files of the hook "${name}" have the hash ${view.contentHash} now.`, {
+          fix: `Look at them again: hotcell hook show ${name}`,
+        });
+      }
+      if (!(await isAgreed(session, view, flags.yes))) return session.note('Not approved.\n');
+      const approved = await client.invoke(hookContracts.approve, { name, contentHash: view.contentHash });
+      if (approved.state !== 'active') session.exitCode = exitCodes.failed;
+      if (flags.json) return session.printJson(approved);
+      if (approved.state === 'active') return session.print(`${style.green('✓')} ${name} is approved and runs.\n`);
+      session.print(`${style.red('✗')} ${name} is approved, but it cannot run: ${tame(approved.problem ?? approved.state)}\n`);
+    },
   );
 
   addOperation(hook, session, {

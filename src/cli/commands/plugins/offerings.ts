@@ -7,7 +7,7 @@ import { printAnswer } from '../../calling/print-answer.ts';
 import { renderOutput } from '../../render/output.ts';
 import { tame } from '../../render/style.ts';
 import type { CliSession } from '../../session.ts';
-import { addCommand, addListing, withDaemon } from '../command.ts';
+import { addClientCommand, addListing } from '../command.ts';
 
 /** Adds `hotcell prompt …` and `hotcell resource …`. */
 export function registerOfferings(program: Command, session: CliSession): void {
@@ -34,29 +34,25 @@ function registerPrompt(prompt: Command, session: CliSession): void {
       { head: 'ABOUT', text: ({ title, description }) => description ?? title ?? '' },
     ],
   });
-  addCommand(
+  addClientCommand(
     prompt,
+    session,
     {
       name: 'get',
       about: 'fill in a prompt and show its messages',
       arguments: { '<name>': 'of the prompt', '[arguments...]': 'key=value' },
       options: { '--full': 'print the whole answer as JSON' },
       json: false,
+      reach: 'alone',
     },
-    ({ name, arguments: words, full, ...flags }) =>
-      withDaemon(
-        session,
-        flags,
-        async (client) => {
-          const args = Object.entries(readCommandArguments(words, textsOf(words))).map(([key, value]) => [key, String(value)]);
-          const input = { name, arguments: Object.fromEntries(args) };
-          await printAnswer(session, await callAndFollow(session, client, promptContracts.get, input), {
-            full,
-            render: renderMessages,
-          });
-        },
-        'alone',
-      ),
+    async ({ name, arguments: words, full }, client) => {
+      const args = Object.entries(readCommandArguments(words, textsOf(words))).map(([key, value]) => [key, String(value)]);
+      const input = { name, arguments: Object.fromEntries(args) };
+      await printAnswer(session, await callAndFollow(session, client, promptContracts.get, input), {
+        full,
+        render: renderMessages,
+      });
+    },
   );
 }
 
@@ -88,25 +84,21 @@ function registerResource(resource: Command, session: CliSession): void {
     empty: 'No templates.\n',
     columns: [{ head: 'TEMPLATE', text: ({ uriTemplate }) => uriTemplate, paint: bold }, ...columns],
   });
-  addCommand(
+  addClientCommand(
     resource,
+    session,
     {
       name: 'read',
       about: 'read a resource',
       arguments: { '<uri>': 'its address' },
       options: { '--full': 'print the whole answer as JSON' },
       json: false,
+      reach: 'alone',
     },
-    ({ uri, full, ...flags }) =>
-      withDaemon(
-        session,
-        flags,
-        async (client) => {
-          const answer = await callAndFollow(session, client, resourceContracts.read, { uri });
-          await printAnswer(session, answer, { full, render: renderContents });
-        },
-        'alone',
-      ),
+    async ({ uri, full }, client) => {
+      const answer = await callAndFollow(session, client, resourceContracts.read, { uri });
+      await printAnswer(session, answer, { full, render: renderContents });
+    },
   );
 }
 

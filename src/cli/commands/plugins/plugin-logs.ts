@@ -12,7 +12,7 @@ import { formatDuration, formatTime } from '../../render/format.ts';
 import { renderLogLine } from '../../render/log.ts';
 import { type Style, tame } from '../../render/style.ts';
 import type { CliSession } from '../../session.ts';
-import { addCommand, withDaemon } from '../command.ts';
+import { addClientCommand } from '../command.ts';
 
 const shownTypes: readonly EventType[] = [
   'plugin-change',
@@ -27,8 +27,9 @@ const lookBackCalls = 20;
 
 /** Adds `hotcell plugin logs`: what happened to a plugin and its calls, and with --follow what its handlers log. */
 export function registerPluginLogs(plugin: Command, session: CliSession): void {
-  addCommand(
+  addClientCommand(
     plugin,
+    session,
     {
       name: 'logs',
       about: 'show what happened to one plugin and what its calls logged',
@@ -36,25 +37,24 @@ export function registerPluginLogs(plugin: Command, session: CliSession): void {
       options: { '-f, --follow': 'go on until interrupted' },
       json: 'one JSON object a line',
     },
-    ({ name, follow, json, ...flags }) =>
-      withDaemon(session, flags, async (client) => {
-        const isOurs = createPluginFilter(await client.invoke(pluginContracts.get, { name }));
-        const print = (event: EventEnvelope): void =>
-          session.print(json ? `${JSON.stringify(event)}\n` : renderEvent(event, session.style));
-        const { lastSeq } = await client.invoke(eventContracts.list, { limit: 1, after: Number.MAX_SAFE_INTEGER });
-        const after = Math.max(0, lastSeq - lookBackEvents);
-        const kept = await client.invoke(eventContracts.list, { after, types: [...shownTypes], limit: lookBackEvents });
-        const shown = kept.items.filter(isOurs);
-        const lately = new Set(shown.filter(isEnd).slice(-lookBackCalls));
-        for (const event of shown) {
-          if (lately.has(event)) for (const line of await readLog(client, event)) print(line);
-          print(event);
-        }
-        if (follow !== true) return;
-        const signal = session.io.signal ?? new AbortController().signal;
-        const next = kept.items.at(-1)?.seq ?? lastSeq;
-        for await (const event of client.events({ types: shownTypes, after: next, signal })) if (isOurs(event)) print(event);
-      }),
+    async ({ name, follow, json }, client) => {
+      const isOurs = createPluginFilter(await client.invoke(pluginContracts.get, { name }));
+      const print = (event: EventEnvelope): void =>
+        session.print(json ? `${JSON.stringify(event)}\n` : renderEvent(event, session.style));
+      const { lastSeq } = await client.invoke(eventContracts.list, { limit: 1, after: Number.MAX_SAFE_INTEGER });
+      const after = Math.max(0, lastSeq - lookBackEvents);
+      const kept = await client.invoke(eventContracts.list, { after, types: [...shownTypes], limit: lookBackEvents });
+      const shown = kept.items.filter(isOurs);
+      const lately = new Set(shown.filter(isEnd).slice(-lookBackCalls));
+      for (const event of shown) {
+        if (lately.has(event)) for (const line of await readLog(client, event)) print(line);
+        print(event);
+      }
+      if (follow !== true) return;
+      const signal = session.io.signal ?? new AbortController().signal;
+      const next = kept.items.at(-1)?.seq ?? lastSeq;
+      for await (const event of client.events({ types: shownTypes, after: next, signal })) if (isOurs(event)) print(event);
+    },
   );
 }
 

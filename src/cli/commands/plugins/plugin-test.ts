@@ -11,7 +11,7 @@ import { exitCodeFor, exitCodes } from '../../exit-codes.ts';
 import { renderDiagnostic, renderExecutionError } from '../../render/error.ts';
 import { formatDuration } from '../../render/format.ts';
 import type { CliSession } from '../../session.ts';
-import { addCommand, withDaemon } from '../command.ts';
+import { addClientCommand } from '../command.ts';
 
 interface ExampleResult {
   readonly tool: string;
@@ -23,14 +23,16 @@ interface ExampleResult {
 
 /** Adds `hotcell plugin test`: runs the examples of a plugin; works without a daemon. */
 export function registerPluginTest(plugin: Command, session: CliSession): void {
-  addCommand(
+  addClientCommand(
     plugin,
+    session,
     {
       name: 'test',
       about: 'run the examples of one plugin; works without a daemon too',
       arguments: { '<name>': 'name, name@version or path of the plugin' },
+      reach: 'alone',
     },
-    ({ name, json, ...flags }) => withDaemon(session, flags, (client) => testPlugin(session, client, name, json), 'alone'),
+    ({ name, json }, client) => testPlugin(session, client, name, json),
   );
 }
 

@@ -11,7 +11,7 @@ import { formatDuration, formatTime } from '../../render/format.ts';
 import { renderCheck, renderPlugin, renderPlugins } from '../../render/plugin.ts';
 import { type Style, tame } from '../../render/style.ts';
 import type { CliSession } from '../../session.ts';
-import { addCommand, addListing, addOperation, readOneOf, withDaemon } from '../command.ts';
+import { addClientCommand, addCommand, addListing, addOperation, readOneOf, withDaemon } from '../command.ts';
 import { registerPluginLogs } from './plugin-logs.ts';
 import { registerPluginNew } from './plugin-new.ts';
 import { registerPluginTest } from './plugin-test.ts';
@@ -92,26 +92,26 @@ export function registerPlugin(program: Command, session: CliSession): void {
     show: (check) => renderCheck(check, style),
   });
 
-  addCommand(
+  addClientCommand(
     plugin,
+    session,
     {
       name: 'remove',
       about: 'delete the file or folder of one plugin',
       arguments: onPlugin.arguments,
       options: { '--yes': 'really' },
     },
-    ({ name, yes, json, ...flags }) =>
-      withDaemon(session, flags, async (client) => {
-        if (yes !== true) {
-          const { path } = await client.invoke(pluginContracts.get, { name });
-          throw new HotcellError('usage-wrong', `This would delete ${path} for good.`, {
-            fix: `Say so: hotcell plugin remove ${name} --yes`,
-          });
-        }
-        const removed = await client.invoke(pluginContracts.remove, { name });
-        if (json) session.printJson(removed);
-        else session.print(`${style.green('✓')} ${removed.name} is deleted.\n`);
-      }),
+    async ({ name, yes, json }, client) => {
+      if (yes !== true) {
+        const { path } = await client.invoke(pluginContracts.get, { name });
+        throw new HotcellError('usage-wrong', `This would delete ${path} for good.`, {
+          fix: `Say so: hotcell plugin remove ${name} --yes`,
+        });
+      }
+      const removed = await client.invoke(pluginContracts.remove, { name });
+      if (json) session.printJson(removed);
+      else session.print(`${style.green('✓')} ${removed.name} is deleted.\n`);
+    },
   );
 
   addListing(plugin, session, {

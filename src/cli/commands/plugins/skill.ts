@@ -13,7 +13,7 @@ import { renderExecutionError } from '../../render/error.ts';
 import { type Style, tame } from '../../render/style.ts';
 import { renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';
-import { addCommand, addListing, addOperation, withDaemon } from '../command.ts';
+import { addClientCommand, addListing, addOperation } from '../command.ts';
 
 interface RunFlags {
   readonly file?: readonly string[];
@@ -62,32 +62,29 @@ export function registerSkill(program: Command, session: CliSession): void {
       ].join(''),
   });
 
-  addCommand(
+  addClientCommand(
     skill,
+    session,
     {
       name: 'approve',
       about: 'let scripts of a skill run as they are now; any change of its files takes that back',
       arguments: { ...skillArgument, '[scripts...]': 'these alone; all when left out' },
       options: { '--run-only': 'grant nothing but to run: no workspace, no network' },
+      reach: 'keeps',
     },
-    ({ name, scripts, runOnly = false, json, ...flags }) =>
-      withDaemon(
-        session,
-        flags,
-        async (client) => {
-          const { contentHash } = await client.invoke(skillContracts.scripts, { name });
-          const which = scripts.length === 0 ? {} : { scripts: [...scripts] };
-          const view = await client.invoke(skillContracts.approve, { name, contentHash, runOnly, ...which });
-          if (json) return session.printJson(view);
-          session.print(renderScripts(session, view.items));
-          session.print(`${style.green('✓')} granted: ${tame(view.granted) || 'nothing'}\n`);
-        },
-        'keeps',
-      ),
+    async ({ name, scripts, runOnly = false, json }, client) => {
+      const { contentHash } = await client.invoke(skillContracts.scripts, { name });
+      const which = scripts.length === 0 ? {} : { scripts: [...scripts] };
+      const view = await client.invoke(skillContracts.approve, { name, contentHash, runOnly, ...which });
+      if (json) return session.printJson(view);
+      session.print(renderScripts(session, view.items));
+      session.print(`${style.green('✓')} granted: ${tame(view.granted) || 'nothing'}\n`);
+    },
   );
 
-  addCommand(
+  addClientCommand(
     skill,
+    session,
     {
       name: 'run',
       about: 'run an approved script of a skill in a container',
@@ -104,9 +101,9 @@ export function registerSkill(program: Command, session: CliSession): void {
         '--session <id>': 'the session that the call belongs to',
       },
       json: 'print the whole answer as JSON',
+      reach: 'keeps',
     },
-    ({ name, script, args, ...flags }) =>
-      withDaemon(session, flags, (client) => runScript(session, client, { name, script, args, flags }), 'keeps'),
+    ({ name, script, args, ...flags }, client) => runScript(session, client, { name, script, args, flags }),
   );
 
   addOperation(skill, session, {

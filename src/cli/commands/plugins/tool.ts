@@ -8,7 +8,7 @@ import { formatWords, sampleArguments } from '../../calling/sample-arguments.ts'
 import { tame } from '../../render/style.ts';
 import { renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';
-import { addCommand, addOperation, withDaemon } from '../command.ts';
+import { addClientCommand, addOperation } from '../command.ts';
 
 const toolArgument = { '<ref>': 'name, name@version or name@range' } as const;
 /** Takes a setting back. */
@@ -104,28 +104,24 @@ export function registerTool(program: Command, session: CliSession): void {
     },
   });
 
-  addCommand(
+  addClientCommand(
     tool,
+    session,
     {
       name: 'register',
       about: 'register a tool that a service carries out, or another name for a tool: its definition as JSON on standard input',
       options: { '--replace': 'put it in the place of an earlier one' },
+      reach: 'keeps',
     },
-    ({ replace, json, ...flags }) =>
-      withDaemon(
-        session,
-        flags,
-        async (client) => {
-          const definition = readDefinition(await io.readStdin());
-          const view = await client.invoke(toolContracts.register, { ...definition, ...omitUndefined({ replace }) });
-          if (json) return session.printJson(view);
-          // Another name for a tool asks for nothing.
-          const isService = isObject(definition.handler) && 'url' in definition.handler;
-          const next = isService ? `; what it asks for: hotcell approve ${view.plugin}` : '.';
-          session.print(`${style.bold(view.ref)} is registered${next}\n`);
-        },
-        'keeps',
-      ),
+    async ({ replace, json }, client) => {
+      const definition = readDefinition(await io.readStdin());
+      const view = await client.invoke(toolContracts.register, { ...definition, ...omitUndefined({ replace }) });
+      if (json) return session.printJson(view);
+      // Another name for a tool asks for nothing.
+      const isService = isObject(definition.handler) && 'url' in definition.handler;
+      const next = isService ? `; what it asks for: hotcell approve ${view.plugin}` : '.';
+      session.print(`${style.bold(view.ref)} is registered${next}\n`);
+    },
   );
 
   addOperation(tool, session, {
