@@ -11,25 +11,22 @@ import { addCommand, withDaemon } from './command.ts';
 
 /** Adds `hotcell call`: one call, by the running daemon or, without one, in this process. */
 export function registerCall(program: Command, session: CliSession): void {
-  addCommand(
-    program,
-    {
-      name: 'call',
-      arguments: {
-        '<name>': 'name, name@version or name@range',
-        '[arguments...]': 'key=value, key:=json, or - for JSON from standard input',
-      },
-      options: {
-        '--json <object>': 'all arguments as one JSON object',
-        '--full': 'print the whole answer as JSON',
-        '--output <file>': 'write the output into a file: the bytes of an image or file, else the text',
-        '--session <id>': 'the session that the call belongs to',
-        '--timeout <ms>': 'stop the call after this time',
-        '--idempotency-key <key>': 'run a repeated call only once',
-      },
-      json: false,
+  addCommand(program, {
+    name: 'call',
+    arguments: {
+      '<name>': 'name, name@version or name@range',
+      '[arguments...]': 'key=value, key:=json, or - for JSON from standard input',
     },
-    ({ name: ref, arguments: words, json, full, output, session: name, timeout, idempotencyKey, data, config }) => {
+    options: {
+      '--json <object>': 'all arguments as one JSON object',
+      '--full': 'print the whole answer as JSON',
+      '--output <file>': 'write the output into a file: the bytes of an image or file, else the text',
+      '--session <id>': 'the session that the call belongs to',
+      '--timeout <ms>': 'stop the call after this time',
+      '--idempotency-key <key>': 'run a repeated call only once',
+    },
+    json: false,
+    run: ({ name: ref, arguments: words, json, full, output, session: name, timeout, idempotencyKey, data, config }) => {
       const timeoutMs = readTimeout(timeout);
       return withDaemon(
         session,
@@ -42,7 +39,7 @@ export function registerCall(program: Command, session: CliSession): void {
         'keeps',
       );
     },
-  );
+  });
 }
 
 async function collectArguments(

@@ -11,19 +11,16 @@ import { addCommand, withDaemon } from './command.ts';
 
 /** Adds `hotcell code`: runs a script over tools, as models do with `run_code`. */
 export function registerCode(program: Command, session: CliSession): void {
-  addCommand(
-    program,
-    {
-      name: 'code',
-      arguments: { '<file>': 'a script with tools.NAME(args), await and return; - reads the standard input' },
-      options: {
-        '--full': 'print the whole answer as JSON',
-        '--output <file>': 'write the output into a file: the bytes of an image or file, else the text',
-        '--session <id>': 'the session that the call belongs to',
-      },
-      json: false,
+  addCommand(program, {
+    name: 'code',
+    arguments: { '<file>': 'a script with tools.NAME(args), await and return; - reads the standard input' },
+    options: {
+      '--full': 'print the whole answer as JSON',
+      '--output <file>': 'write the output into a file: the bytes of an image or file, else the text',
+      '--session <id>': 'the session that the call belongs to',
     },
-    async ({ file, full, output, session: name, ...flags }) => {
+    json: false,
+    run: async ({ file, full, output, session: name, ...flags }) => {
       const code = file === '-' ? await session.io.readStdin() : await readScript(resolve(session.io.cwd, file));
       const input = omitUndefined({ ref: 'run_code', arguments: { code }, session: name });
       await withDaemon(
@@ -35,7 +32,7 @@ export function registerCode(program: Command, session: CliSession): void {
         'keeps',
       );
     },
-  );
+  });
 }
 
 async function readScript(path: string): Promise<string> {

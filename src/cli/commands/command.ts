@@ -71,11 +71,15 @@ interface CommandLine<Arguments extends Words, Options extends Words> {
   readonly json?: string | false;
 }
 
-/** Adds a command. `act` gets what was written, by name. */
+/** A command that does without a daemon, or sees to it itself. */
+interface OwnCommand<Arguments extends Words, Options extends Words> extends CommandLine<Arguments, Options> {
+  readonly run: (given: Given<Arguments, Options>) => void | Promise<void>;
+}
+
+/** Adds a command, which is run with what was written, by name. */
 export function addCommand<const Arguments extends Words = NoWords, const Options extends Words = NoWords>(
   family: Command,
-  { name, about, isDefault, json = 'as JSON', ...line }: CommandLine<Arguments, Options>,
-  act: (given: Given<Arguments, Options>) => void | Promise<void>,
+  { name, about, isDefault, json = 'as JSON', run, ...line }: OwnCommand<Arguments, Options>,
 ): Command {
   const command = family.command(name, { isDefault: isDefault === true });
   if (about !== undefined) command.description(about);
@@ -94,7 +98,7 @@ export function addCommand<const Arguments extends Words = NoWords, const Option
   if (json !== false && !isDefault) command.option('--json', json);
   return command.action(() => {
     const words = Object.fromEntries(names.map((each, index) => [each, command.processedArgs[index]]));
-    return act({ ...command.optsWithGlobals<Given<Arguments, Options>>(), ...words });
+    return run({ ...command.optsWithGlobals<Given<Arguments, Options>>(), ...words });
   });
 }
 
@@ -132,14 +136,19 @@ export async function withDaemon<Result>(
   }
 }
 
-/** Adds a command that works with a daemon, as far as its `reach` says so. */
+/** A command that works with a daemon, as far as its `reach` says so. */
+interface ClientCommand<Arguments extends Words, Options extends Words> extends CommandLine<Arguments, Options> {
+  readonly reach?: Reach;
+  readonly run: (given: Given<Arguments, Options>, client: Client) => Promise<void>;
+}
+
+/** Adds a command that speaks to a daemon. */
 export function addClientCommand<const Arguments extends Words = NoWords, const Options extends Words = NoWords>(
   family: Command,
   session: CliSession,
-  command: CommandLine<Arguments, Options> & { readonly reach?: Reach },
-  act: (given: Given<Arguments, Options>, client: Client) => Promise<void>,
+  { run, reach, ...line }: ClientCommand<Arguments, Options>,
 ): Command {
-  return addCommand(family, command, (given) => withDaemon(session, given, (client) => act(given, client), command.reach));
+  return addCommand(family, { ...line, run: (given) => withDaemon(session, given, (client) => run(given, client), reach) });
 }
 
 interface OfContract<Input extends TSchema, Output extends TSchema, Arguments extends Words, Options extends Words>
@@ -166,20 +175,23 @@ export function addOperation<
   const Arguments extends Words = NoWords,
   const Options extends Words = NoWords,
 >(family: Command, session: CliSession, command: OperationCommand<Input, Output, Arguments, Options>): Command {
-  const { contract, reach, input, show, isDone } = command;
-  return addCommand(family, command, async (given) => {
-    const asked = await input(given);
-    return withDaemon(
-      session,
-      given,
-      async (client) => {
-        const answer = await client.invoke(contract, asked);
-        if (isDone?.(answer) === false) session.exitCode = exitCodes.failed;
-        if (given.json) session.printJson(answer);
-        else session.print(show(answer, given));
-      },
-      reach,
-    );
+  const { contract, reach, input, show, isDone, ...line } = command;
+  return addCommand(family, {
+    ...line,
+    run: async (given) => {
+      const asked = await input(given);
+      return withDaemon(
+        session,
+        given,
+        async (client) => {
+          const answer = await client.invoke(contract, asked);
+          if (isDone?.(answer) === false) session.exitCode = exitCodes.failed;
+          if (given.json) session.printJson(answer);
+          else session.print(show(answer, given));
+        },
+        reach,
+      );
+    },
   });
 }
 

@@ -32,17 +32,14 @@ const ofPlugins = /^(?:why|grants?|revoke|kv \w+|plugin (?!new|list)\w+)$/;
 
 /** Adds `hotcell completion`. */
 export function registerCompletion(program: Command, session: CliSession): void {
-  addCommand(
-    program,
-    {
-      name: 'completion',
-      arguments: {
-        '<shell>': 'bash, zsh or fish',
-        '[words...]': 'after --: what is on the line so far; answers what its last word may become',
-      },
-      json: false,
+  addCommand(program, {
+    name: 'completion',
+    arguments: {
+      '<shell>': 'bash, zsh or fish',
+      '[words...]': 'after --: what is on the line so far; answers what its last word may become',
     },
-    async ({ shell, words, ...flags }) => {
+    json: false,
+    run: async ({ shell, words, ...flags }) => {
       const script = scripts[shell];
       if (script === undefined) {
         throw new HotcellError('usage-wrong', `Expected bash, zsh or fish, got "${shell.slice(0, 64)}".`, {
@@ -53,7 +50,7 @@ export function registerCompletion(program: Command, session: CliSession): void 
       const found = await complete(program, words, () => findNames(session, flags));
       session.print(found.map((word) => `${word}\n`).join(''));
     },
-  );
+  });
 }
 
 interface Names {

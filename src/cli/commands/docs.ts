@@ -13,22 +13,27 @@ const folder = fileURLToPath(new URL('../../../docs/', import.meta.url));
 
 /** Adds `hotcell docs`: the pages of this very version, also without a network. */
 export function registerDocs(program: Command, session: CliSession): void {
-  addCommand(program, { name: 'docs', arguments: { '[topic]': 'a page, as the list names it' }, json: false }, ({ topic }) => {
-    const topics = readdirSync(folder).flatMap((file) => /^(?!README)([\w-]+)\.md$/.exec(file)?.[1] ?? []);
-    const readPage = (name: string): string => readFileSync(join(folder, `${name}.md`), 'utf8');
-    if (topic === undefined) {
-      const columns = [
-        { head: 'TOPIC', text: (row: string) => row, paint: session.style.bold },
-        { head: 'ABOUT', text: (row: string) => /^# (.+)$/m.exec(readPage(row))?.[1] ?? '' },
-      ];
-      session.print(`${renderTable(topics.sort(), columns, session.io.columns)}\nRead one: hotcell docs TOPIC\n`);
-      return;
-    }
-    if (!topics.includes(topic)) {
-      throw new HotcellError('usage-wrong', `There is no page "${topic.slice(0, 64)}".${suggestNearNames(topic, topics)}`, {
-        fix: 'List the pages: hotcell docs',
-      });
-    }
-    session.print(readPage(topic));
+  addCommand(program, {
+    name: 'docs',
+    arguments: { '[topic]': 'a page, as the list names it' },
+    json: false,
+    run: ({ topic }) => {
+      const topics = readdirSync(folder).flatMap((file) => /^(?!README)([\w-]+)\.md$/.exec(file)?.[1] ?? []);
+      const readPage = (name: string): string => readFileSync(join(folder, `${name}.md`), 'utf8');
+      if (topic === undefined) {
+        const columns = [
+          { head: 'TOPIC', text: (row: string) => row, paint: session.style.bold },
+          { head: 'ABOUT', text: (row: string) => /^# (.+)$/m.exec(readPage(row))?.[1] ?? '' },
+        ];
+        session.print(`${renderTable(topics.sort(), columns, session.io.columns)}\nRead one: hotcell docs TOPIC\n`);
+        return;
+      }
+      if (!topics.includes(topic)) {
+        throw new HotcellError('usage-wrong', `There is no page "${topic.slice(0, 64)}".${suggestNearNames(topic, topics)}`, {
+          fix: 'List the pages: hotcell docs',
+        });
+      }
+      session.print(readPage(topic));
+    },
   });
 }

@@ -55,21 +55,17 @@ export function registerExecutions(program: Command, session: CliSession): void 
     ],
   });
 
-  addClientCommand(
-    executions,
-    session,
-    {
-      name: 'show',
-      about: 'show one call',
-      arguments: { '<id>': 'its id' },
-      options: { '--wait': 'wait until it has ended' },
-    },
-    async (given, client) => {
+  addClientCommand(executions, session, {
+    name: 'show',
+    about: 'show one call',
+    arguments: { '<id>': 'its id' },
+    options: { '--wait': 'wait until it has ended' },
+    run: async (given, client) => {
       const execution = await readExecution(client, given.id, given.wait === true);
       if (given.json) session.printJson(execution);
       else session.print(renderExecution(execution, style));
     },
-  );
+  });
 
   addOperation(executions, session, {
     name: 'cancel',

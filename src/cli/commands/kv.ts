@@ -44,17 +44,13 @@ export function registerKv(program: Command, session: CliSession): void {
     },
   });
 
-  addClientCommand(
-    kv,
-    session,
-    {
-      ...ofPlugin,
-      name: 'export',
-      about: 'write the values of a plugin to the standard output, one JSON object a line',
-      json: false,
-      reach: 'alone',
-    },
-    async ({ plugin, caller }, client) => {
+  addClientCommand(kv, session, {
+    ...ofPlugin,
+    name: 'export',
+    about: 'write the values of a plugin to the standard output, one JSON object a line',
+    json: false,
+    reach: 'alone',
+    run: async ({ plugin, caller }, client) => {
       let cursor: string | undefined;
       do {
         const query = omitUndefined({ plugin, caller, cursor });
@@ -63,25 +59,21 @@ export function registerKv(program: Command, session: CliSession): void {
         cursor = page.next;
       } while (cursor !== undefined);
     },
-  );
+  });
 
-  addClientCommand(
-    kv,
-    session,
-    {
-      name: 'import',
-      about: 'read values of a plugin, as export writes them',
-      arguments: { '<plugin>': 'its name', '[file]': 'a file; the standard input when left out' },
-      options: { '--caller <id>': `${callerHelp}; wins over the lines` },
-      reach: 'keeps',
-    },
-    async ({ plugin, file, caller, json }, client) => {
+  addClientCommand(kv, session, {
+    name: 'import',
+    about: 'read values of a plugin, as export writes them',
+    arguments: { '<plugin>': 'its name', '[file]': 'a file; the standard input when left out' },
+    options: { '--caller <id>': `${callerHelp}; wins over the lines` },
+    reach: 'keeps',
+    run: async ({ plugin, file, caller, json }, client) => {
       const lines = file === undefined ? (await io.readStdin()).split('\n') : readLines(resolve(io.cwd, file));
       const written = await importLines(client, omitUndefined({ plugin, caller }), lines);
       if (json) session.printJson({ plugin, written });
       else session.print(`${style.green('✓')} written: ${written}\n`);
     },
-  );
+  });
 
   addOperation(kv, session, {
     name: 'delete',

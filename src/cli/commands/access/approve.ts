@@ -26,27 +26,23 @@ in: a terminal asks for one field after the other, elsewhere --content says it a
 
 /** Adds `hotcell approve`. */
 export function registerApprove(program: Command, session: CliSession): void {
-  const approve = addClientCommand(
-    program,
-    session,
-    {
-      name: 'approve',
-      arguments: { '[id|name]': 'the question, or the plugin that asks' },
-      options: {
-        '--deny': 'say no',
-        '--yes': 'approve without asking',
-        '--content <json>': 'what a question of kind ask is answered with; approves it',
-        '--once': 'grant permissions for one call',
-        '--session <id>': 'grant permissions for one session',
-        '--caller <id>': 'whose session it is; your own by default',
-        '--until <date>': 'grant permissions until a date such as 2027-01-31',
-        '--all': 'list also the questions that are not open any more',
-      },
-      json: 'as JSON; shows a question without answering it, unless --yes or --deny says so',
+  const approve = addClientCommand(program, session, {
+    name: 'approve',
+    arguments: { '[id|name]': 'the question, or the plugin that asks' },
+    options: {
+      '--deny': 'say no',
+      '--yes': 'approve without asking',
+      '--content <json>': 'what a question of kind ask is answered with; approves it',
+      '--once': 'grant permissions for one call',
+      '--session <id>': 'grant permissions for one session',
+      '--caller <id>': 'whose session it is; your own by default',
+      '--until <date>': 'grant permissions until a date such as 2027-01-31',
+      '--all': 'list also the questions that are not open any more',
     },
-    ({ 'id|name': id, ...flags }, client) =>
+    json: 'as JSON; shows a question without answering it, unless --yes or --deny says so',
+    run: ({ 'id|name': id, ...flags }, client) =>
       id === undefined ? listQuestions(session, client, flags) : answerAll(session, client, { id, flags }),
-  );
+  });
   approve.addHelpText('after', help);
 }
 

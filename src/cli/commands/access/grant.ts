@@ -25,20 +25,17 @@ const permissionArgument = 'KEY=VALUE, one a word';
 export function registerGrant(program: Command, session: CliSession): void {
   const { style, io } = session;
 
-  addCommand(
-    program,
-    {
-      name: 'grant',
-      arguments: { '<name>': pluginArgument, '[permission...]': permissionArgument },
-      options: {
-        '--requested': 'all that it asks for and does not have',
-        '--once': 'for one call',
-        '--session <id>': 'for one session',
-        '--caller <id>': 'whose session it is; your own by default',
-        '--until <date>': 'until a date such as 2027-01-31 or 2027-01-31T12:00Z',
-      },
+  addCommand(program, {
+    name: 'grant',
+    arguments: { '<name>': pluginArgument, '[permission...]': permissionArgument },
+    options: {
+      '--requested': 'all that it asks for and does not have',
+      '--once': 'for one call',
+      '--session <id>': 'for one session',
+      '--caller <id>': 'whose session it is; your own by default',
+      '--until <date>': 'until a date such as 2027-01-31 or 2027-01-31T12:00Z',
     },
-    ({ name: plugin, permission: words, requested = false, ...flags }) => {
+    run: ({ name: plugin, permission: words, requested = false, ...flags }) => {
       const scope = readScopeFlags(flags);
       return withDaemon(session, flags, async (client) => {
         const { plugin: name, ...permissions } = await client.invoke(grantContracts.standing, { plugin });
@@ -51,17 +48,13 @@ export function registerGrant(program: Command, session: CliSession): void {
         showOutcome(done);
       });
     },
-  );
+  });
 
-  addClientCommand(
-    program,
-    session,
-    {
-      name: 'grants',
-      arguments: { '[name]': pluginArgument },
-      options: { '--all': 'also what was spent, ended or was revoked' },
-    },
-    async ({ name: plugin, all, json }, client) => {
+  addClientCommand(program, session, {
+    name: 'grants',
+    arguments: { '[name]': pluginArgument },
+    options: { '--all': 'also what was spent, ended or was revoked' },
+    run: async ({ name: plugin, all, json }, client) => {
       const list = await client.invoke(grantContracts.list, omitUndefined({ plugin, all }));
       if (json) return session.printJson(list);
       const presets = plugin === undefined ? await readPresets(client) : '';
@@ -75,12 +68,12 @@ export function registerGrant(program: Command, session: CliSession): void {
       ];
       session.print(`${renderTable(list.items, columns, io.columns)}${presets && `\n${presets}`}`);
     },
-  );
+  });
 
-  addCommand(
-    program,
-    { name: 'revoke', arguments: { '<name>': pluginArgument, '[permission...]': permissionArgument } },
-    ({ name: plugin, permission: words, json, ...flags }) => {
+  addCommand(program, {
+    name: 'revoke',
+    arguments: { '<name>': pluginArgument, '[permission...]': permissionArgument },
+    run: ({ name: plugin, permission: words, json, ...flags }) => {
       if (words.length > 0) readWords(words);
       return withDaemon(session, flags, async (client) => {
         const permissions = words.length > 0 ? [...words] : undefined;
@@ -92,7 +85,7 @@ export function registerGrant(program: Command, session: CliSession): void {
         showOutcome(done);
       });
     },
-  );
+  });
 
   function showDifference({ granted, pending }: { readonly granted: object; readonly pending: object }): void {
     session.print(`${style.dim('has      ')} ${formatPermissions(granted)}\n`);

@@ -11,19 +11,16 @@ export function registerSecret(program: Command, session: CliSession): void {
   const secret = program.command('secret');
   const { style } = session;
 
-  addCommand(
-    secret,
-    {
-      name: 'set',
-      about: 'keep a secret; its value is read from standard input, or asked for without being shown',
-      arguments: { '<name>': 'as in permissions.env, such as WEATHER_KEY' },
-      options: {
-        '--host <host...>': { about: 'hosts that it may be sent to', isNeeded: true },
-        '--header <name>': 'the header that it may stand in',
-        '--query <name>': 'the query parameter that it may stand in',
-      },
+  addCommand(secret, {
+    name: 'set',
+    about: 'keep a secret; its value is read from standard input, or asked for without being shown',
+    arguments: { '<name>': 'as in permissions.env, such as WEATHER_KEY' },
+    options: {
+      '--host <host...>': { about: 'hosts that it may be sent to', isNeeded: true },
+      '--header <name>': 'the header that it may stand in',
+      '--query <name>': 'the query parameter that it may stand in',
     },
-    ({ name, host = [], header, query, json, data, config }) => {
+    run: ({ name, host = [], header, query, json, data, config }) => {
       if ((header === undefined) === (query === undefined)) {
         throw new HotcellError('usage-wrong', 'A secret needs either --header or --query: it is sent in that place alone.');
       }
@@ -36,7 +33,7 @@ export function registerSecret(program: Command, session: CliSession): void {
         session.note(style.dim(`Let a plugin use it: hotcell grant PLUGIN env=${kept.name}\n`));
       });
     },
-  );
+  });
 
   addListing(secret, session, {
     name: 'list',

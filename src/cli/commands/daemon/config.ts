@@ -6,20 +6,30 @@ import { addCommand } from '../command.ts';
 export function registerConfig(program: Command, session: CliSession): void {
   const config = program.command('config');
 
-  const show = { name: 'show', isDefault: true, about: 'show what a start here would use, as JSON, without secrets' } as const;
-  addCommand(config, show, async (flags) => {
-    const { hideConfigValues } = await import('../../../operations/handlers/config.ts');
-    session.printJson(hideConfigValues(await session.readConfig(flags)));
+  addCommand(config, {
+    name: 'show',
+    isDefault: true,
+    about: 'show what a start here would use, as JSON, without secrets',
+    run: async (flags) => {
+      const { hideConfigValues } = await import('../../../operations/handlers/config.ts');
+      session.printJson(hideConfigValues(await session.readConfig(flags)));
+    },
   });
 
-  addCommand(config, { name: 'schema', about: 'print the JSON Schema of the config file', json: false }, async () =>
-    session.printJson((await import('../../../config/schema.ts')).describeConfigSchema()),
-  );
+  addCommand(config, {
+    name: 'schema',
+    about: 'print the JSON Schema of the config file',
+    json: false,
+    run: async () => session.printJson((await import('../../../config/schema.ts')).describeConfigSchema()),
+  });
 
-  const check = { name: 'check', about: 'say whether the config file, the environment and the flags are valid' };
-  addCommand(config, check, async ({ json, ...flags }) => {
-    const { configFile } = await session.readConfig(flags);
-    if (json) session.printJson({ ok: true, configFile: configFile ?? null });
-    else session.print(`${session.style.green('✓')} ${configFile ?? 'no config file, the defaults'}: valid\n`);
+  addCommand(config, {
+    name: 'check',
+    about: 'say whether the config file, the environment and the flags are valid',
+    run: async ({ json, ...flags }) => {
+      const { configFile } = await session.readConfig(flags);
+      if (json) session.printJson({ ok: true, configFile: configFile ?? null });
+      else session.print(`${session.style.green('✓')} ${configFile ?? 'no config file, the defaults'}: valid\n`);
+    },
   });
 }

@@ -22,51 +22,53 @@ const lookAgainMs = 50;
 export function registerDaemon(program: Command, session: CliSession): void {
   const { style, io } = session;
 
-  addClientCommand(program, session, { name: 'status' }, async ({ json }, client) => {
-    const status = await client.invoke(daemonContracts.status, {});
-    if (json) return session.printJson(status);
-    const states = Object.entries(status.plugins).map(([state, count]) => `${count} ${state}`);
-    const { pending, running } = status.calls;
-    const node = status.node === undefined ? '' : ` on Node ${status.node}`;
-    session.print(`${style.bold(`Hotcell ${status.version}`)}${node}, since ${formatTime(status.startedAtMs)}\n`);
-    if (client.url !== undefined) session.print(`address  ${client.url}\n`);
-    session.print(`plugins  ${states.join(', ') || 'none'}\ntools    ${status.tools}\n`);
-    session.print(`calls    ${running} running, ${pending} waiting\n`);
-    const waiting = (status.openQuestions ?? 0) === 0 ? 'none' : `${status.openQuestions} (answer them: hotcell approve)`;
-    session.print(`questions ${waiting}\n`);
-    const { problem, restart = [] } = status.config ?? {};
-    if (problem !== undefined) session.print(`config   ${style.red(tame(problem))} The values from before stay.\n`);
-    if (restart.length > 0) session.print(`config   ${style.yellow(`after a restart: ${restart.join(', ')}`)}\n`);
-    if (client.isOutdated) session.note(style.yellow('The program has changed since the daemon started: start it again.\n'));
-  });
-
-  addCommand(program, { name: 'stop' }, async ({ json, ...flags }) => {
-    if ((io.env.HOTCELL_URL ?? '') !== '') {
-      throw new HotcellError('usage-wrong', 'Expected a daemon of this machine; HOTCELL_URL names one by its address.', {
-        fix: 'End that one where it was started, or unset HOTCELL_URL.',
-      });
-    }
-    const dataDir = await findDataDir(flags, io, session.readConfig);
-    // Whoever answers is the daemon that wrote the file, and not a process that got its number since.
-    await withDaemon(session, flags, (client) => client.invoke(daemonContracts.status, {}));
-    const daemon = readDaemonFile(dataDir);
-    if (daemon === undefined) throw describeNoDaemon(dataDir);
-    process.kill(daemon.pid, 'SIGTERM');
-    if (!json) session.note(style.dim(`Stopping: running calls may end within ${drainMs / 1000} s.\n`));
-    while (isRunning(daemon.pid)) await setTimeout(lookAgainMs, undefined, { signal: io.signal });
-    if (json) session.printJson({ stopped: true, pid: daemon.pid });
-    else session.print(`${style.green('✓')} The daemon of ${dataDir} has ended.\n`);
-  });
-
-  addClientCommand(
-    program,
-    session,
-    {
-      name: 'logs',
-      options: { '-f, --follow': 'go on until interrupted, with what calls log' },
-      json: 'one JSON object a line',
+  addClientCommand(program, session, {
+    name: 'status',
+    run: async ({ json }, client) => {
+      const status = await client.invoke(daemonContracts.status, {});
+      if (json) return session.printJson(status);
+      const states = Object.entries(status.plugins).map(([state, count]) => `${count} ${state}`);
+      const { pending, running } = status.calls;
+      const node = status.node === undefined ? '' : ` on Node ${status.node}`;
+      session.print(`${style.bold(`Hotcell ${status.version}`)}${node}, since ${formatTime(status.startedAtMs)}\n`);
+      if (client.url !== undefined) session.print(`address  ${client.url}\n`);
+      session.print(`plugins  ${states.join(', ') || 'none'}\ntools    ${status.tools}\n`);
+      session.print(`calls    ${running} running, ${pending} waiting\n`);
+      const waiting = (status.openQuestions ?? 0) === 0 ? 'none' : `${status.openQuestions} (answer them: hotcell approve)`;
+      session.print(`questions ${waiting}\n`);
+      const { problem, restart = [] } = status.config ?? {};
+      if (problem !== undefined) session.print(`config   ${style.red(tame(problem))} The values from before stay.\n`);
+      if (restart.length > 0) session.print(`config   ${style.yellow(`after a restart: ${restart.join(', ')}`)}\n`);
+      if (client.isOutdated) session.note(style.yellow('The program has changed since the daemon started: start it again.\n'));
     },
-    async ({ follow, json }, client) => {
+  });
+
+  addCommand(program, {
+    name: 'stop',
+    run: async ({ json, ...flags }) => {
+      if ((io.env.HOTCELL_URL ?? '') !== '') {
+        throw new HotcellError('usage-wrong', 'Expected a daemon of this machine; HOTCELL_URL names one by its address.', {
+          fix: 'End that one where it was started, or unset HOTCELL_URL.',
+        });
+      }
+      const dataDir = await findDataDir(flags, io, session.readConfig);
+      // Whoever answers is the daemon that wrote the file, and not a process that got its number since.
+      await withDaemon(session, flags, (client) => client.invoke(daemonContracts.status, {}));
+      const daemon = readDaemonFile(dataDir);
+      if (daemon === undefined) throw describeNoDaemon(dataDir);
+      process.kill(daemon.pid, 'SIGTERM');
+      if (!json) session.note(style.dim(`Stopping: running calls may end within ${drainMs / 1000} s.\n`));
+      while (isRunning(daemon.pid)) await setTimeout(lookAgainMs, undefined, { signal: io.signal });
+      if (json) session.printJson({ stopped: true, pid: daemon.pid });
+      else session.print(`${style.green('✓')} The daemon of ${dataDir} has ended.\n`);
+    },
+  });
+
+  addClientCommand(program, session, {
+    name: 'logs',
+    options: { '-f, --follow': 'go on until interrupted, with what calls log' },
+    json: 'one JSON object a line',
+    run: async ({ follow, json }, client) => {
       const calls = createLiveCalls(style, () => undefined);
       const show = (event: EventEnvelope): void => {
         if (json) session.print(`${JSON.stringify(event)}\n`);
@@ -81,10 +83,13 @@ export function registerDaemon(program: Command, session: CliSession): void {
       const signal = io.signal ?? new AbortController().signal;
       for await (const event of client.events({ after: items.at(-1)?.seq ?? lastSeq, signal })) show(event);
     },
-  );
+  });
 
-  addCommand(program, { name: 'version' }, ({ json }) => {
-    if (json) session.printJson({ version: session.version, node: process.versions.node });
-    else session.print(`hotcell ${session.version}, Node ${process.versions.node}\n`);
+  addCommand(program, {
+    name: 'version',
+    run: ({ json }) => {
+      if (json) session.printJson({ version: session.version, node: process.versions.node });
+      else session.print(`hotcell ${session.version}, Node ${process.versions.node}\n`);
+    },
   });
 }

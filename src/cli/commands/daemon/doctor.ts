@@ -8,11 +8,14 @@ import { addCommand, type CommonFlags, withDaemon } from '../command.ts';
 
 /** Adds `hotcell doctor`: what the machine lacks, asked of the daemon or, without one, of this process. */
 export function registerDoctor(program: Command, session: CliSession): void {
-  addCommand(program, { name: 'doctor' }, async ({ json, ...flags }) => {
-    const report = await examine(session, flags);
-    if (!report.ok) session.exitCode = exitCodes.failed;
-    if (json) session.printJson(report);
-    else for (const finding of report.items) session.print(renderFinding(finding, session.style));
+  addCommand(program, {
+    name: 'doctor',
+    run: async ({ json, ...flags }) => {
+      const report = await examine(session, flags);
+      if (!report.ok) session.exitCode = exitCodes.failed;
+      if (json) session.printJson(report);
+      else for (const finding of report.items) session.print(renderFinding(finding, session.style));
+    },
   });
 }
 

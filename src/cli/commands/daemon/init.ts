@@ -8,22 +8,26 @@ import { addCommand } from '../command.ts';
 
 /** Adds `hotcell init`: what a folder needs to start with. Never writes over anything. */
 export function registerInit(program: Command, session: CliSession): void {
-  addCommand(program, { name: 'init', json: false }, () => {
-    const { cwd } = session.io;
-    const tell = (isNew: boolean, what: string): void =>
-      session.print(
-        isNew ? `${session.style.green('✓')} wrote ${what}\n` : session.style.dim(`· ${what} is there, left as it is\n`),
-      );
-    const configFiles = ['hotcell.config.yaml', 'hotcell.config.yml', 'hotcell.config.json'];
-    const present = configFiles.find((name) => existsSync(join(cwd, name)));
-    if (present === undefined) writeFileSync(join(cwd, 'hotcell.config.yaml'), configTemplate, { flag: 'wx' });
-    tell(present === undefined, present ?? 'hotcell.config.yaml');
-    for (const folder of ['plugins', 'skills'])
-      tell(mkdirSync(join(cwd, folder), { recursive: true }) !== undefined, `${folder}/`);
-    tell(writeIfAbsent(join(cwd, 'tsconfig.json'), tsconfigTemplate), 'tsconfig.json');
-    tell(writeTypes(join(cwd, 'types', 'hotcell')), 'types/hotcell/');
-    tell(addLines(join(cwd, '.gitignore'), ignoredLines), '.gitignore lines');
-    session.print('\nNext: hotcell plugin new hello && hotcell start\n');
+  addCommand(program, {
+    name: 'init',
+    json: false,
+    run: () => {
+      const { cwd } = session.io;
+      const tell = (isNew: boolean, what: string): void =>
+        session.print(
+          isNew ? `${session.style.green('✓')} wrote ${what}\n` : session.style.dim(`· ${what} is there, left as it is\n`),
+        );
+      const configFiles = ['hotcell.config.yaml', 'hotcell.config.yml', 'hotcell.config.json'];
+      const present = configFiles.find((name) => existsSync(join(cwd, name)));
+      if (present === undefined) writeFileSync(join(cwd, 'hotcell.config.yaml'), configTemplate, { flag: 'wx' });
+      tell(present === undefined, present ?? 'hotcell.config.yaml');
+      for (const folder of ['plugins', 'skills'])
+        tell(mkdirSync(join(cwd, folder), { recursive: true }) !== undefined, `${folder}/`);
+      tell(writeIfAbsent(join(cwd, 'tsconfig.json'), tsconfigTemplate), 'tsconfig.json');
+      tell(writeTypes(join(cwd, 'types', 'hotcell')), 'types/hotcell/');
+      tell(addLines(join(cwd, '.gitignore'), ignoredLines), '.gitignore lines');
+      session.print('\nNext: hotcell plugin new hello && hotcell start\n');
+    },
   });
 }
 

@@ -14,15 +14,11 @@ const onServer = { arguments: { '<name>': 'the server' }, input: ({ name }: { re
 /** Adds `hotcell mcp servers`, `restart`, `login` and `logout`. */
 export function registerMcpServers(mcp: Command, session: CliSession): void {
   const { style, io } = session;
-  addClientCommand(
-    mcp,
-    session,
-    {
-      name: 'servers',
-      about: 'list the MCP servers of the config: how they do, and what they bring',
-      arguments: { '[name]': 'one server, with all of it' },
-    },
-    async ({ name, json }, client) => {
+  addClientCommand(mcp, session, {
+    name: 'servers',
+    about: 'list the MCP servers of the config: how they do, and what they bring',
+    arguments: { '[name]': 'one server, with all of it' },
+    run: async ({ name, json }, client) => {
       if (name !== undefined) {
         const server = await client.invoke(mcpContracts.get, { name });
         return json ? session.printJson(server) : session.print(renderMcpServer(server, style));
@@ -36,7 +32,7 @@ export function registerMcpServers(mcp: Command, session: CliSession): void {
       if (list.total === 0) return session.print('No MCP servers. They are named in the config: see hotcell docs mcp-servers.\n');
       session.print(renderTable(list.items, listServerColumns(style), io.columns));
     },
-  );
+  });
 
   addOperation(mcp, session, {
     ...onServer,
@@ -46,16 +42,13 @@ export function registerMcpServers(mcp: Command, session: CliSession): void {
     show: ({ name }) => `${style.green('✓')} ${name} is connected to anew: hotcell mcp servers ${name}\n`,
   });
 
-  addCommand(
-    mcp,
-    {
-      name: 'login',
-      about: 'log in to a server: prints what to open, and waits until you did',
-      arguments: onServer.arguments,
-      options: { '--port <port>': 'the port of this machine that the browser comes back to' },
-    },
-    ({ name, port, ...flags }) => logIn(session, name, readPort(port), flags),
-  );
+  addCommand(mcp, {
+    name: 'login',
+    about: 'log in to a server: prints what to open, and waits until you did',
+    arguments: onServer.arguments,
+    options: { '--port <port>': 'the port of this machine that the browser comes back to' },
+    run: ({ name, port, ...flags }) => logIn(session, name, readPort(port), flags),
+  });
 
   addOperation(mcp, session, {
     ...onServer,

@@ -9,14 +9,11 @@ import { addCommand } from '../command.ts';
 
 /** Adds `hotcell build`: a plugin as a WebAssembly module for any Extism host. Needs no daemon. */
 export function registerBuild(program: Command, session: CliSession): void {
-  addCommand(
-    program,
-    {
-      name: 'build',
-      arguments: { '<path>': 'the plugin: its name, a .ts or .js file, or a folder with an index.ts' },
-      options: { '-o, --output <file>': 'where to write the module (the name of the plugin with .wasm)' },
-    },
-    async ({ path, output, json, ...flags }) => {
+  addCommand(program, {
+    name: 'build',
+    arguments: { '<path>': 'the plugin: its name, a .ts or .js file, or a folder with an index.ts' },
+    options: { '-o, --output <file>': 'where to write the module (the name of the plugin with .wasm)' },
+    run: async ({ path, output, json, ...flags }) => {
       // Compilers and engines are read when somebody builds, not with every command.
       const { buildPluginModule } = await import('../../module-build.ts');
       const { findPluginPath } = await import('../../find-plugin.ts');
@@ -40,7 +37,7 @@ export function registerBuild(program: Command, session: CliSession): void {
       const size = `${(module.length / 1024 / 1024).toFixed(1)} MiB`;
       session.print(`${session.style.green('✓')} ${basename(file)} (${size}) exports ${exports.join(', ')}\n`);
     },
-  );
+  });
 }
 
 /** A daemon that watches the folder sees the whole module or none. */

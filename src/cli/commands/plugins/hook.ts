@@ -41,16 +41,12 @@ export function registerHook(program: Command, session: CliSession): void {
     show: (view) => renderHook(view, style),
   });
 
-  addClientCommand(
-    hook,
-    session,
-    {
-      name: 'approve',
-      about: 'let a hook run with exactly the files that it has now, with what its HOOK.md asks for',
-      arguments: onHook.arguments,
-      options: { '--yes': 'approve without asking', '--hash <hash>': 'only when the files still have this hash' },
-    },
-    async ({ name, ...flags }, client) => {
+  addClientCommand(hook, session, {
+    name: 'approve',
+    about: 'let a hook run with exactly the files that it has now, with what its HOOK.md asks for',
+    arguments: onHook.arguments,
+    options: { '--yes': 'approve without asking', '--hash <hash>': 'only when the files still have this hash' },
+    run: async ({ name, ...flags }, client) => {
       const view = await client.invoke(hookContracts.get, { name });
       if (!flags.json) session.print(renderHook(view, style));
       if (view.state === 'invalid')
@@ -67,7 +63,7 @@ export function registerHook(program: Command, session: CliSession): void {
       if (approved.state === 'active') return session.print(`${style.green('✓')} ${name} is approved and runs.\n`);
       session.print(`${style.red('✗')} ${name} is approved, but it cannot run: ${tame(approved.problem ?? approved.state)}\n`);
     },
-  );
+  });
 
   addOperation(hook, session, {
     ...onHook,

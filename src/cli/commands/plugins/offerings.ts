@@ -34,18 +34,14 @@ function registerPrompt(prompt: Command, session: CliSession): void {
       { head: 'ABOUT', text: ({ title, description }) => description ?? title ?? '' },
     ],
   });
-  addClientCommand(
-    prompt,
-    session,
-    {
-      name: 'get',
-      about: 'fill in a prompt and show its messages',
-      arguments: { '<name>': 'of the prompt', '[arguments...]': 'key=value' },
-      options: { '--full': 'print the whole answer as JSON' },
-      json: false,
-      reach: 'alone',
-    },
-    async ({ name, arguments: words, full }, client) => {
+  addClientCommand(prompt, session, {
+    name: 'get',
+    about: 'fill in a prompt and show its messages',
+    arguments: { '<name>': 'of the prompt', '[arguments...]': 'key=value' },
+    options: { '--full': 'print the whole answer as JSON' },
+    json: false,
+    reach: 'alone',
+    run: async ({ name, arguments: words, full }, client) => {
       const args = Object.entries(readCommandArguments(words, textsOf(words))).map(([key, value]) => [key, String(value)]);
       const input = { name, arguments: Object.fromEntries(args) };
       await printAnswer(session, await callAndFollow(session, client, promptContracts.get, input), {
@@ -53,7 +49,7 @@ function registerPrompt(prompt: Command, session: CliSession): void {
         render: renderMessages,
       });
     },
-  );
+  });
 }
 
 function registerResource(resource: Command, session: CliSession): void {
@@ -84,22 +80,18 @@ function registerResource(resource: Command, session: CliSession): void {
     empty: 'No templates.\n',
     columns: [{ head: 'TEMPLATE', text: ({ uriTemplate }) => uriTemplate, paint: bold }, ...columns],
   });
-  addClientCommand(
-    resource,
-    session,
-    {
-      name: 'read',
-      about: 'read a resource',
-      arguments: { '<uri>': 'its address' },
-      options: { '--full': 'print the whole answer as JSON' },
-      json: false,
-      reach: 'alone',
-    },
-    async ({ uri, full }, client) => {
+  addClientCommand(resource, session, {
+    name: 'read',
+    about: 'read a resource',
+    arguments: { '<uri>': 'its address' },
+    options: { '--full': 'print the whole answer as JSON' },
+    json: false,
+    reach: 'alone',
+    run: async ({ uri, full }, client) => {
       const answer = await callAndFollow(session, client, resourceContracts.read, { uri });
       await printAnswer(session, answer, { full, render: renderContents });
     },
-  );
+  });
 }
 
 /** Every argument of a prompt is a text. */

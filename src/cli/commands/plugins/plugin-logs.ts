@@ -27,17 +27,13 @@ const lookBackCalls = 20;
 
 /** Adds `hotcell plugin logs`: what happened to a plugin and its calls, and with --follow what its handlers log. */
 export function registerPluginLogs(plugin: Command, session: CliSession): void {
-  addClientCommand(
-    plugin,
-    session,
-    {
-      name: 'logs',
-      about: 'show what happened to one plugin and what its calls logged',
-      arguments: { '<name>': 'name, name@version or path of the plugin' },
-      options: { '-f, --follow': 'go on until interrupted' },
-      json: 'one JSON object a line',
-    },
-    async ({ name, follow, json }, client) => {
+  addClientCommand(plugin, session, {
+    name: 'logs',
+    about: 'show what happened to one plugin and what its calls logged',
+    arguments: { '<name>': 'name, name@version or path of the plugin' },
+    options: { '-f, --follow': 'go on until interrupted' },
+    json: 'one JSON object a line',
+    run: async ({ name, follow, json }, client) => {
       const isOurs = createPluginFilter(await client.invoke(pluginContracts.get, { name }));
       const print = (event: EventEnvelope): void =>
         session.print(json ? `${JSON.stringify(event)}\n` : renderEvent(event, session.style));
@@ -55,7 +51,7 @@ export function registerPluginLogs(plugin: Command, session: CliSession): void {
       const next = kept.items.at(-1)?.seq ?? lastSeq;
       for await (const event of client.events({ types: shownTypes, after: next, signal })) if (isOurs(event)) print(event);
     },
-  );
+  });
 }
 
 function isEnd(event: EventEnvelope): boolean {

@@ -17,20 +17,17 @@ const namePattern = /^[a-z][a-z0-9_-]{0,47}$/;
 
 /** Adds `hotcell plugin new`, which writes a plugin to start from, and `hotcell plugin refresh`. */
 export function registerPluginNew(plugin: Command, session: CliSession): void {
-  addCommand(
-    plugin,
-    {
-      name: 'new',
-      about: 'write a new plugin to start from',
-      arguments: { '<name>': 'lowercase letters, digits, - and _' },
-      options: {
-        '--describe <text>': 'have the model of repair.model write it: it is tried, and waits for you to look at it',
-        '--from <place>': 'make it from the OpenAPI description of an API: an address, or a file',
-        '--operations <list>': 'with --from: only these operations, by operationId, with commas between them',
-        '--server <url>': 'with --from: where the API is, in place of what the description says',
-      },
+  addCommand(plugin, {
+    name: 'new',
+    about: 'write a new plugin to start from',
+    arguments: { '<name>': 'lowercase letters, digits, - and _' },
+    options: {
+      '--describe <text>': 'have the model of repair.model write it: it is tried, and waits for you to look at it',
+      '--from <place>': 'make it from the OpenAPI description of an API: an address, or a file',
+      '--operations <list>': 'with --from: only these operations, by operationId, with commas between them',
+      '--server <url>': 'with --from: where the API is, in place of what the description says',
     },
-    async ({ name, describe, from, operations, server, json, ...flags }) => {
+    run: async ({ name, describe, from, operations, server, json, ...flags }) => {
       if (!namePattern.test(name)) {
         throw new HotcellError('usage-wrong', `Expected a name of lowercase letters, digits, - and _, got "${tame(name)}".`, {
           fix: 'For example: hotcell plugin new weather_report',
@@ -61,7 +58,7 @@ export function registerPluginNew(plugin: Command, session: CliSession): void {
       writeNew(file, shown, pluginTemplate(name));
       session.print(`${session.style.green('✓')} wrote ${shown}\n  Try it: hotcell call ${name} text="two words"\n`);
     },
-  );
+  });
 
   addOperation(plugin, session, {
     name: 'refresh',

@@ -23,17 +23,13 @@ interface ExampleResult {
 
 /** Adds `hotcell plugin test`: runs the examples of a plugin; works without a daemon. */
 export function registerPluginTest(plugin: Command, session: CliSession): void {
-  addClientCommand(
-    plugin,
-    session,
-    {
-      name: 'test',
-      about: 'run the examples of one plugin; works without a daemon too',
-      arguments: { '<name>': 'name, name@version or path of the plugin' },
-      reach: 'alone',
-    },
-    ({ name, json }, client) => testPlugin(session, client, name, json),
-  );
+  addClientCommand(plugin, session, {
+    name: 'test',
+    about: 'run the examples of one plugin; works without a daemon too',
+    arguments: { '<name>': 'name, name@version or path of the plugin' },
+    reach: 'alone',
+    run: ({ name, json }, client) => testPlugin(session, client, name, json),
+  });
 }
 
 async function testPlugin(session: CliSession, client: Client, name: string, asJson = false): Promise<void> {

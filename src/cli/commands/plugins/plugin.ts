@@ -51,21 +51,18 @@ export function registerPlugin(program: Command, session: CliSession): void {
 
   registerPluginNew(plugin, session);
 
-  addCommand(
-    plugin,
-    {
-      name: 'reload',
-      about: 'reload one plugin, or all; the exit code tells the truth',
-      arguments: { '[name]': 'name, name@version or path of the plugin' },
-      options: { '--all': 'reload every plugin' },
-    },
-    ({ name, all, json, ...flags }) => {
+  addCommand(plugin, {
+    name: 'reload',
+    about: 'reload one plugin, or all; the exit code tells the truth',
+    arguments: { '[name]': 'name, name@version or path of the plugin' },
+    options: { '--all': 'reload every plugin' },
+    run: ({ name, all, json, ...flags }) => {
       if ((name === undefined) === (all !== true)) throw new HotcellError('usage-wrong', 'Expected a name, or --all.');
       return withDaemon(session, flags, (client) =>
         name === undefined ? reloadAll(client, json) : reloadOne(client, name, json),
       );
     },
-  );
+  });
 
   for (const enabled of [true, false]) {
     addOperation(plugin, session, {
@@ -92,16 +89,12 @@ export function registerPlugin(program: Command, session: CliSession): void {
     show: (check) => renderCheck(check, style),
   });
 
-  addClientCommand(
-    plugin,
-    session,
-    {
-      name: 'remove',
-      about: 'delete the file or folder of one plugin',
-      arguments: onPlugin.arguments,
-      options: { '--yes': 'really' },
-    },
-    async ({ name, yes, json }, client) => {
+  addClientCommand(plugin, session, {
+    name: 'remove',
+    about: 'delete the file or folder of one plugin',
+    arguments: onPlugin.arguments,
+    options: { '--yes': 'really' },
+    run: async ({ name, yes, json }, client) => {
       if (yes !== true) {
         const { path } = await client.invoke(pluginContracts.get, { name });
         throw new HotcellError('usage-wrong', `This would delete ${path} for good.`, {
@@ -112,7 +105,7 @@ export function registerPlugin(program: Command, session: CliSession): void {
       if (json) session.printJson(removed);
       else session.print(`${style.green('✓')} ${removed.name} is deleted.\n`);
     },
-  );
+  });
 
   addListing(plugin, session, {
     ...onPlugin,

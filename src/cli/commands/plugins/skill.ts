@@ -62,17 +62,13 @@ export function registerSkill(program: Command, session: CliSession): void {
       ].join(''),
   });
 
-  addClientCommand(
-    skill,
-    session,
-    {
-      name: 'approve',
-      about: 'let scripts of a skill run as they are now; any change of its files takes that back',
-      arguments: { ...skillArgument, '[scripts...]': 'these alone; all when left out' },
-      options: { '--run-only': 'grant nothing but to run: no workspace, no network' },
-      reach: 'keeps',
-    },
-    async ({ name, scripts, runOnly = false, json }, client) => {
+  addClientCommand(skill, session, {
+    name: 'approve',
+    about: 'let scripts of a skill run as they are now; any change of its files takes that back',
+    arguments: { ...skillArgument, '[scripts...]': 'these alone; all when left out' },
+    options: { '--run-only': 'grant nothing but to run: no workspace, no network' },
+    reach: 'keeps',
+    run: async ({ name, scripts, runOnly = false, json }, client) => {
       const { contentHash } = await client.invoke(skillContracts.scripts, { name });
       const which = scripts.length === 0 ? {} : { scripts: [...scripts] };
       const view = await client.invoke(skillContracts.approve, { name, contentHash, runOnly, ...which });
@@ -80,31 +76,27 @@ export function registerSkill(program: Command, session: CliSession): void {
       session.print(renderScripts(session, view.items));
       session.print(`${style.green('✓')} granted: ${tame(view.granted) || 'nothing'}\n`);
     },
-  );
+  });
 
-  addClientCommand(
-    skill,
-    session,
-    {
-      name: 'run',
-      about: 'run an approved script of a skill in a container',
-      arguments: {
-        ...skillArgument,
-        '<script>': 'a file of its scripts folder',
-        '[args...]': 'arguments of the script, after --',
-      },
-      options: {
-        '--file <path...>': 'files and folders of the workspace that it sees',
-        '--stdin': 'give it the standard input',
-        '--network': 'let it reach what is granted',
-        '--timeout <ms>': 'end it after this time',
-        '--session <id>': 'the session that the call belongs to',
-      },
-      json: 'print the whole answer as JSON',
-      reach: 'keeps',
+  addClientCommand(skill, session, {
+    name: 'run',
+    about: 'run an approved script of a skill in a container',
+    arguments: {
+      ...skillArgument,
+      '<script>': 'a file of its scripts folder',
+      '[args...]': 'arguments of the script, after --',
     },
-    ({ name, script, args, ...flags }, client) => runScript(session, client, { name, script, args, flags }),
-  );
+    options: {
+      '--file <path...>': 'files and folders of the workspace that it sees',
+      '--stdin': 'give it the standard input',
+      '--network': 'let it reach what is granted',
+      '--timeout <ms>': 'end it after this time',
+      '--session <id>': 'the session that the call belongs to',
+    },
+    json: 'print the whole answer as JSON',
+    reach: 'keeps',
+    run: ({ name, script, args, ...flags }, client) => runScript(session, client, { name, script, args, flags }),
+  });
 
   addOperation(skill, session, {
     name: 'packages',

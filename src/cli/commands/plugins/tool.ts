@@ -104,16 +104,12 @@ export function registerTool(program: Command, session: CliSession): void {
     },
   });
 
-  addClientCommand(
-    tool,
-    session,
-    {
-      name: 'register',
-      about: 'register a tool that a service carries out, or another name for a tool: its definition as JSON on standard input',
-      options: { '--replace': 'put it in the place of an earlier one' },
-      reach: 'keeps',
-    },
-    async ({ replace, json }, client) => {
+  addClientCommand(tool, session, {
+    name: 'register',
+    about: 'register a tool that a service carries out, or another name for a tool: its definition as JSON on standard input',
+    options: { '--replace': 'put it in the place of an earlier one' },
+    reach: 'keeps',
+    run: async ({ replace, json }, client) => {
       const definition = readDefinition(await io.readStdin());
       const view = await client.invoke(toolContracts.register, { ...definition, ...omitUndefined({ replace }) });
       if (json) return session.printJson(view);
@@ -122,7 +118,7 @@ export function registerTool(program: Command, session: CliSession): void {
       const next = isService ? `; what it asks for: hotcell approve ${view.plugin}` : '.';
       session.print(`${style.bold(view.ref)} is registered${next}\n`);
     },
-  );
+  });
 
   addOperation(tool, session, {
     name: 'remove',

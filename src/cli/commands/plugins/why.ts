@@ -17,13 +17,10 @@ import { addCommand, withDaemon } from '../command.ts';
 
 /** Adds `hotcell why`: how a plugin came to be what it is. */
 export function registerWhy(program: Command, session: CliSession): void {
-  addCommand(
-    program,
-    {
-      name: 'why',
-      arguments: { '<name>': 'name, name@version or path of the plugin, or the name of an MCP server' },
-    },
-    async ({ name, json, ...flags }) => {
+  addCommand(program, {
+    name: 'why',
+    arguments: { '<name>': 'name, name@version or path of the plugin, or the name of an MCP server' },
+    run: async ({ name, json, ...flags }) => {
       const server = await withDaemon(session, flags, (client) => findServer(client, name));
       if (server !== undefined) return json ? session.printJson(server) : session.print(renderMcpServer(server, session.style));
       const why = await withDaemon(session, flags, (client) => client.invoke(pluginContracts.why, { name }).catch(nameServers));
@@ -55,7 +52,7 @@ export function registerWhy(program: Command, session: CliSession): void {
         session.print(`\n${style.dim('health')} ${tame(`${why.health.outcome}. ${why.health.detail}`)}\n`);
       if (why.repair !== undefined) session.print(`\n${renderRepairNote(why.repair, style)}`);
     },
-  );
+  });
 }
 
 /** The name may be meant for either. */
