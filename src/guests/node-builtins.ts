@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { builtinModules, createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { type BuildOptions, build } from 'esbuild';
+import type { BuildOptions } from 'esbuild';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
+import { bundleGuest, listExports } from './bundle.ts';
 
 const shimDir = new URL('./node/', import.meta.url);
 const builtFile = new URL('./node-shims.json', import.meta.url);
@@ -37,7 +38,7 @@ export const nodeBuiltinShims: ReadonlyMap<string, string> = new Map(
     tty: 'tty.ts',
     url: 'url.ts',
     util: 'util/util.ts',
-    'util/types': 'util/util-types.ts',
+    'util/types': 'util/types.ts',
     worker_threads: 'worker_threads.ts',
     zlib: 'zlib.cjs',
   }).map(([name, file]) => [name, fileURLToPath(new URL(file, shimDir))]),
@@ -118,18 +119,13 @@ async function bundleBuiltin(name: string): Promise<string> {
   return bundle(await completeShim(name, file), 'esm');
 }
 
-async function bundle(contents: string, format: 'cjs' | 'esm'): Promise<string> {
-  const result = await build({ ...bundling, stdin: { contents, resolveDir: fileURLToPath(shimDir), loader: 'ts' }, format });
-  return result.outputFiles[0]?.text ?? '';
+function bundle(contents: string, format: 'cjs' | 'esm'): Promise<string> {
+  return bundleGuest({ ...bundling, stdin: { contents, resolveDir: fileURLToPath(shimDir), loader: 'ts' }, format });
 }
 
 /** What a shim needs of another stays an import, so that a plugin has each of them once. */
-const bundling: BuildOptions & { write: false } = {
-  bundle: true,
-  write: false,
-  platform: 'neutral',
+const bundling: BuildOptions = {
   mainFields: ['main'],
-  target: 'es2023',
   external: ['node:*'],
   alias: {
     'abort-controller': fileURLToPath(new URL('abort-controller.cjs', shimDir)),
@@ -144,17 +140,14 @@ const bundling: BuildOptions & { write: false } = {
       },
     },
   ],
-  tsconfigRaw: '{}',
-  logLevel: 'silent',
 };
 
-/** The shim, and for each function of the built-in that it does not have one that is refused by name. */
+/** The shim with its default export, and for each function of the built-in that it does not have one that is refused by name. */
 async function completeShim(name: string, file: string): Promise<string> {
-  const { metafile } = await build({ ...bundling, entryPoints: [file], format: 'esm', outfile: 'shim.js', metafile: true });
-  const own = new Set(Object.values(metafile.outputs).flatMap((output) => output.exports));
+  const own = new Set(await listExports({ ...bundling, entryPoints: [file] }));
   const missing = describeBuiltin(name).functions.filter((member) => !own.has(member));
   const facts = `{ name: ${JSON.stringify(name)}, instead: 'The engines deno and docker have it.' }`;
-  return `import own from ${JSON.stringify(file)}; import { completeShim, refuseMember } from './stand-in.ts';
+  return `import * as own from ${JSON.stringify(file)}; import { completeShim, refuseMember } from './stand-in.ts';
 export * from ${JSON.stringify(file)};
 ${missing.map((member) => `export const ${member} = /* @__PURE__ */ refuseMember(${facts}, '${member}');`).join('\n')}
 export default /* @__PURE__ */ completeShim(own, ${facts}, ${JSON.stringify(missing)});`;

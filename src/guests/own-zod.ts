@@ -1,8 +1,7 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { bundleGuest } from './bundle.ts';
 
-const here = dirname(fileURLToPath(import.meta.url));
 const texts = new Map<string, Promise<string | undefined>>();
 
 /**
@@ -10,41 +9,29 @@ const texts = new Map<string, Promise<string | undefined>>();
  * would double the memory of every plugin. Undefined for a part of zod that it does not have.
  */
 export function readOwnZod(specifier: string): Promise<string | undefined> {
-  const known = texts.get(specifier);
-  if (known) return known;
-  const text = bundleZod(specifier);
+  const text = texts.get(specifier) ?? bundleZod(specifier).catch(() => undefined);
   texts.set(specifier, text);
   return text;
 }
 
-async function bundleZod(specifier: string): Promise<string | undefined> {
-  try {
-    const result = await build({
-      stdin: {
-        contents: `export * from ${JSON.stringify(specifier)};\nexport { default } from ${JSON.stringify(specifier)};`,
-        resolveDir: here,
-      },
-      bundle: true,
-      write: false,
-      format: 'esm',
-      platform: 'neutral',
-      mainFields: ['module', 'main'],
-      target: 'es2023',
-      tsconfigRaw: '{}',
-      logLevel: 'silent',
-      plugins: [
-        {
-          name: 'english',
-          setup(bundle) {
-            bundle.onLoad({ filter: /[\\/]locales[\\/]index\.js$/ }, () => ({
-              contents: "export { default as en } from './en.js';",
-            }));
-          },
+function bundleZod(specifier: string): Promise<string> {
+  const name = JSON.stringify(specifier);
+  return bundleGuest({
+    stdin: {
+      contents: `export * from ${name};\nexport { default } from ${name};`,
+      resolveDir: dirname(fileURLToPath(import.meta.url)),
+    },
+    format: 'esm',
+    mainFields: ['module', 'main'],
+    plugins: [
+      {
+        name: 'english',
+        setup(bundle) {
+          bundle.onLoad({ filter: /[\\/]locales[\\/]index\.js$/ }, () => ({
+            contents: "export { default as en } from './en.js';",
+          }));
         },
-      ],
-    });
-    return result.outputFiles[0]?.text;
-  } catch {
-    return undefined;
-  }
+      },
+    ],
+  });
 }

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
+import { bundleGuest } from './bundle.ts';
 
 const sourceDir = new URL('./portable/', import.meta.url);
 const builtFile = new URL('./portable.json', import.meta.url);
@@ -46,22 +46,14 @@ export function readRuntime(): Buffer {
 
 /** Bundles `portable`. */
 export async function bundlePortableCode(): Promise<PortableCode> {
-  const bundle = async (name: string, globalName?: string): Promise<string> => {
-    const result = await build({
+  const bundle = (name: string, globalName = ''): Promise<string> =>
+    bundleGuest({
       entryPoints: [fileURLToPath(new URL(name, sourceDir))],
-      bundle: true,
-      write: false,
       format: 'iife',
-      ...(globalName === undefined ? {} : { globalName }),
-      platform: 'neutral',
+      globalName,
       mainFields: ['module', 'main'],
-      target: 'es2023',
       minify: true,
-      tsconfigRaw: '{}',
-      logLevel: 'silent',
     });
-    return result.outputFiles[0]?.text ?? '';
-  };
   const parts = Object.keys(usesByPart).map(async (name) => [name, await bundle(`parts/${name}.ts`, 'part')] as const);
   return { main: await bundle('main.ts'), parts: Object.fromEntries(await Promise.all(parts)) };
 }

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
-import { keepFile } from './cache-file.ts';
+import type { Plugin } from 'esbuild';
+import { bundleGuest, cacheFile, keepFile } from './bundle.ts';
 
 /** The guest side of the border as one script, and the parts that guests ask for on first use. */
 export interface Prelude {
@@ -20,7 +19,7 @@ const builtFile = new URL('./prelude.json', import.meta.url);
 export async function loadPrelude(dataDir: string): Promise<Prelude> {
   const built = readPrelude(fileURLToPath(builtFile));
   if (built) return built;
-  const file = join(dataDir, 'cache', `prelude-${hashSources().slice(0, 32)}.json`);
+  const file = cacheFile(dataDir, 'prelude', 'json', ['cell']);
   const kept = readPrelude(file);
   if (kept) return kept;
   const prelude = await bundlePrelude();
@@ -38,45 +37,39 @@ function readPrelude(file: string): Prelude | undefined {
   }
 }
 
-function hashSources(): string {
-  const folder = fileURLToPath(guestDir);
-  const hash = createHash('sha256');
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
-    if (name.endsWith('.ts')) hash.update(`${name}\n`).update(readFileSync(join(folder, name)));
-  }
-  return hash.digest('hex');
-}
-
 /** Bundles `cell` with esbuild: `main.ts` eagerly, each file of `web/lazy` on its own. */
 export async function bundlePrelude(): Promise<Prelude> {
-  const code = await bundleGuest(fileURLToPath(new URL('main.ts', guestDir)));
+  const code = await bundleGuest({ entryPoints: [fileURLToPath(new URL('main.ts', guestDir))], format: 'iife', minify: true });
+  const lazyDir = new URL('web/lazy/', guestDir);
   const lazyModules: Record<string, string> = {};
-  const { lazyModuleFiles } = (await import(new URL('web/lazy-modules.ts', guestDir).href)) as {
-    lazyModuleFiles: Readonly<Record<string, string>>;
-  };
-  for (const [name, file] of Object.entries(lazyModuleFiles)) {
-    lazyModules[name] = await bundleGuest(fileURLToPath(new URL(`web/${file}`, guestDir)));
+  for (const file of readdirSync(lazyDir).sort()) {
+    const entryPoints = [fileURLToPath(new URL(file, lazyDir))];
+    const text = await bundleGuest({ entryPoints, format: 'esm', minify: true, plugins: [baseParts] });
+    lazyModules[file.replace('.ts', '')] = toFunctionBody(text);
   }
   return { code, lazyModules, hash: hashPrelude({ code, lazyModules }) };
 }
 
-function hashPrelude({ code, lazyModules }: Pick<Prelude, 'code' | 'lazyModules'>): string {
-  return createHash('sha256')
-    .update(JSON.stringify([code, lazyModules]))
-    .digest('hex');
+/** What a lazy module takes of the base stays an import of its bundle. */
+const baseParts: Plugin = {
+  name: 'base-parts',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/base\.ts$/ }, () => ({ path: 'base', external: true }));
+  },
+};
+
+/** A module as the body of a function that takes `base` and returns its exports. */
+function toFunctionBody(module: string): string {
+  const rename = (names: string, toPair: (from: string, to: string) => string): string =>
+    names.replace(/([\w$]+) as ([\w$]+)/g, (_whole, from: string, to: string) => toPair(from, to));
+  return module
+    .replace(
+      /import(\{[^}]*\})from"base";/g,
+      (_whole, names: string) => `const${rename(names, (from, to) => `${from}:${to}`)}=base;`,
+    )
+    .replace(/export(\{[^}]*\});\s*$/, (_whole, names: string) => `return${rename(names, (from, to) => `${to}:${from}`)}`);
 }
 
-async function bundleGuest(entry: string): Promise<string> {
-  const result = await build({
-    entryPoints: [entry],
-    bundle: true,
-    write: false,
-    format: 'iife',
-    platform: 'neutral',
-    target: 'es2023',
-    minify: true,
-    tsconfigRaw: '{}',
-    logLevel: 'silent',
-  });
-  return result.outputFiles[0]?.text ?? '';
+function hashPrelude({ code, lazyModules }: Pick<Prelude, 'code' | 'lazyModules'>): string {
+  return hash('sha256', JSON.stringify([code, lazyModules]), 'hex');
 }

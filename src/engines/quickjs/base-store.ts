@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { keepFile } from '../../guests/cache-file.ts';
+import { keepFile } from '../../guests/bundle.ts';
 import type { Prelude } from '../../guests/prelude.ts';
 import { type BaseHeader, type BaseImage, buildBaseImage } from './cell/base-image.ts';
 import { createInstanceMaker, quickJsFile } from './cell/instance.ts';

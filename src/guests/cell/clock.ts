@@ -43,6 +43,26 @@ export function installClock(): void {
   (globalThis as { Date: unknown }).Date = GuestDate;
 }
 
+let origin: number | undefined;
+let latest = 0;
+
+/** Milliseconds since `performance` was first used in this cell, never backwards. */
+export function readElapsed(): number {
+  const now = Date.now();
+  origin ??= now;
+  latest = Math.max(latest, now - origin);
+  return latest;
+}
+
+export const performance = {
+  now: readElapsed,
+  get timeOrigin(): number {
+    readElapsed();
+    return origin ?? 0;
+  },
+  toJSON: () => ({ timeOrigin: performance.timeOrigin }),
+};
+
 function nextWord(): number {
   const sum = (a + b + counter) | 0;
   counter = (counter + 1) | 0;

@@ -2,7 +2,7 @@
 import { installClock } from './clock.ts';
 import { endCall, enter, load, noteLack, runHook, settle } from './core.ts';
 import { trackRejection } from './rejections.ts';
-import { type Convert, provideConverter } from './result.ts';
+import { provideConverter } from './result.ts';
 import { loadModule } from './web/define.ts';
 import { Body } from './web/fetch/body.ts';
 import { Headers } from './web/fetch/headers.ts';
@@ -13,6 +13,6 @@ const scope = globalThis as Record<string, unknown>;
 delete scope.host;
 installClock();
 installWebApi();
-provideConverter(() => loadModule('results').convert as Convert, [Body.prototype, Headers.prototype, URLSearchParams.prototype]);
+provideConverter(() => loadModule('results').convert, [Body.prototype, Headers.prototype, URLSearchParams.prototype]);
 Object.defineProperty(scope, Symbol.for('hotcell.noteLack'), { value: noteLack });
 scope.__hotcellEntry = { load, enter, settle, runHook, endCall, trackRejection };

@@ -77,5 +77,3 @@ export const createHook = (): object => {
   const hook = { enable: () => hook, disable: () => hook };
   return hook;
 };
-
-export default { AsyncLocalStorage, AsyncResource, executionAsyncId, triggerAsyncId, executionAsyncResource, createHook };

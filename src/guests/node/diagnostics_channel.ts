@@ -61,5 +61,3 @@ export function tracingChannel(name: string): Record<string, unknown> {
     ) => callback.apply(self, args),
   };
 }
-
-export default { Channel, channel, hasSubscribers, subscribe, unsubscribe, tracingChannel };

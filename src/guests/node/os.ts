@@ -21,28 +21,3 @@ export const cpus = (): object[] => [{ model: '', speed: 0, times: { user: 0, ni
 export const networkInterfaces = (): object => ({});
 export const userInfo = (): object => ({ uid: 1000, gid: 1000, username: 'hotcell', homedir: '/', shell: null });
 export const getPriority = (): number => 0;
-
-export default {
-  EOL,
-  devNull,
-  constants,
-  arch,
-  platform,
-  type,
-  release,
-  version,
-  machine,
-  hostname,
-  homedir,
-  tmpdir,
-  endianness,
-  uptime,
-  loadavg,
-  totalmem,
-  freemem,
-  availableParallelism,
-  cpus,
-  networkInterfaces,
-  userInfo,
-  getPriority,
-};

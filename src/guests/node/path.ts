@@ -129,21 +129,4 @@ function check(name: string, value: unknown): void {
   if (typeof value !== 'string') throw wrongType(name, 'of type string', value);
 }
 
-export const posix: Record<string, unknown> = {
-  sep,
-  delimiter,
-  normalize,
-  isAbsolute,
-  join,
-  resolve,
-  relative,
-  dirname,
-  basename,
-  extname,
-  parse,
-  format,
-  toNamespacedPath,
-};
-posix.posix = posix;
-
-export default posix;
+export * as posix from './path.ts';

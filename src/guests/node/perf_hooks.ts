@@ -26,5 +26,3 @@ export class PerformanceObserver {
     return [];
   }
 }
-
-export default { performance, constants, PerformanceObserver };

@@ -54,7 +54,6 @@ export function stringify(
 }
 
 export { escapeText as escape, parse as decode, stringify as encode, unescapeText as unescape };
-export default { parse, stringify, escape: escapeText, unescape: unescapeText, decode: parse, encode: stringify };
 
 function add(parsed: Record<string, string | string[]>, name: string, value: string): void {
   const present = parsed[name];

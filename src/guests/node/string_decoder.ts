@@ -46,5 +46,3 @@ function countHeld(bytes: Uint8Array, encoding: string): number {
   }
   return 0;
 }
-
-export default { StringDecoder };

@@ -2,5 +2,3 @@
 export const isatty = (): boolean => false;
 export class ReadStream {}
 export class WriteStream {}
-
-export default { isatty, ReadStream, WriteStream };

@@ -139,8 +139,6 @@ export function urlToHttpOptions(url: UrlClass): Record<string, unknown> {
   };
 }
 
-export default { URL, URLSearchParams, parse, format, resolve, fileURLToPath, pathToFileURL, domainToASCII, urlToHttpOptions };
-
 function formatUrl(
   url: UrlClass,
   { auth = true, fragment = true, search = true }: { auth?: boolean; fragment?: boolean; search?: boolean },

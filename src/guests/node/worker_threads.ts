@@ -10,17 +10,3 @@ export const MessagePort: unknown = Reflect.get(globalThis, 'MessagePort');
 export const markAsUntransferable = (): void => {};
 export const markAsUncloneable = (): void => {};
 export const getEnvironmentData = (): undefined => undefined;
-
-export default {
-  isMainThread,
-  parentPort,
-  workerData,
-  threadId,
-  resourceLimits,
-  SHARE_ENV,
-  MessageChannel,
-  MessagePort,
-  markAsUntransferable,
-  markAsUncloneable,
-  getEnvironmentData,
-};

@@ -4,7 +4,7 @@ import { build } from 'esbuild';
 import { newQuickJSWASMModuleFromVariant, type QuickJSContext, type QuickJSHandle } from 'quickjs-emscripten-core';
 import { createHostAnswers } from '../../../src/engines/quickjs/host-answers/host-answers.ts';
 import { HostRefusal } from '../../../src/engines/quickjs/host-answers/host-refusal.ts';
-import { lazyModuleFiles } from '../../../src/guests/cell/web/lazy-modules.ts';
+import { bundlePrelude } from '../../../src/guests/prelude.ts';
 
 /** What crossed the border for an operation that settles later or needs no answer. */
 export interface Crossing {
@@ -32,11 +32,11 @@ export interface WebGuest {
 // The package's types describe its CommonJS face, in which the variant lies one level deeper.
 const variant = quickJsVariant as unknown as QuickJSSyncVariant;
 const guestDir = new URL('../../../src/guests/cell/', import.meta.url).pathname;
-const bundled = Promise.all([bundlePrelude(), bundleLazyModules()]);
+const bundled = Promise.all([bundleWebApi(), bundlePrelude()]);
 
 /** Starts a guest. Timers settle at once unless `script` says otherwise. */
 export async function startWebGuest(script: Script = () => undefined): Promise<WebGuest> {
-  const [prelude, lazyModules] = await bundled;
+  const [prelude, { lazyModules }] = await bundled;
   const answers = createHostAnswers({ lazyModules });
   const module = await newQuickJSWASMModuleFromVariant(variant);
   const context = module.newContext();
@@ -121,26 +121,15 @@ function countPages(memory: WebAssembly.Memory): number {
   return pages;
 }
 
-function bundlePrelude(): Promise<string> {
+async function bundleWebApi(): Promise<string> {
   const contents = `
     import { settle } from './border.ts';
     import { installWebApi } from './web/install.ts';
     delete globalThis.host;
     installWebApi();
     globalThis.settleForTest = settle;`;
-  return bundle({ stdin: { contents, resolveDir: guestDir, loader: 'ts' } });
-}
-
-async function bundleLazyModules(): Promise<Record<string, string>> {
-  const names = Object.entries(lazyModuleFiles);
-  return Object.fromEntries(
-    await Promise.all(names.map(async ([name, file]) => [name, await bundle({ entryPoints: [`${guestDir}web/${file}`] })])),
-  );
-}
-
-async function bundle(input: Parameters<typeof build>[0]): Promise<string> {
   const result = await build({
-    ...input,
+    stdin: { contents, resolveDir: guestDir, loader: 'ts' },
     bundle: true,
     write: false,
     format: 'iife',
@@ -149,5 +138,5 @@ async function bundle(input: Parameters<typeof build>[0]): Promise<string> {
     minify: true,
     tsconfigRaw: '{}',
   });
-  return result.outputFiles?.[0]?.text ?? '';
+  return result.outputFiles[0]?.text ?? '';
 }

@@ -1,5 +1,6 @@
 /** Bytes and text. UTF-8 and the legacy encodings are the host's; the guest only cuts and joins. */
 import { askNow } from '../border.ts';
+import { DOMException } from './dom-exception.ts';
 
 const { parse, stringify } = JSON;
 
@@ -44,4 +45,28 @@ export function decodeText(bytes: Uint8Array): string {
 export function askText(op: string, request: unknown): string | undefined {
   const answer = askNow(op, stringify(request));
   return answer === undefined ? undefined : parse(answer as string);
+}
+
+/** A text whose characters are these bytes. */
+export function toBinary(bytes: Uint8Array): string {
+  const charactersAtOnce = 0x2000;
+  let text = '';
+  for (let at = 0; at < bytes.length; at += charactersAtOnce)
+    text += String.fromCharCode(...bytes.subarray(at, at + charactersAtOnce));
+  return text;
+}
+
+/** Base64 of a text whose characters are bytes. */
+export function btoa(data: unknown): string {
+  return need(askText('base64.write', String(data)), 'btoa expects characters up to U+00FF');
+}
+
+/** The bytes of base64 as a text of characters up to U+00FF. */
+export function atob(data: unknown): string {
+  return need(askText('base64.read', String(data)), 'atob expects valid base64');
+}
+
+function need(text: string | undefined, complaint: string): string {
+  if (text === undefined) throw new DOMException(complaint, 'InvalidCharacterError');
+  return text;
 }

@@ -1,22 +1,28 @@
 /** How globals come to be: at once, or when a plugin first touches them. */
 import { askNow } from '../border.ts';
-import type { Internals } from './internals.ts';
 
 // biome-ignore lint/security/noGlobalEval: lazy modules are the host's own text, evaluated inside the sandbox
 const indirectEval = eval;
 const { defineProperty } = Object;
 
-type Exports = Record<string, unknown>;
+/** Parts of the web API whose text stays with the host until a guest first needs one of them: the files of `lazy`, by their names. */
+interface LazyModules {
+  buffer: typeof import('./lazy/buffer.ts');
+  files: typeof import('./lazy/files.ts');
+  intl: typeof import('./lazy/intl.ts');
+  messages: typeof import('./lazy/messages.ts');
+  process: typeof import('./lazy/process.ts');
+  results: typeof import('./lazy/results.ts');
+  streams: typeof import('./lazy/streams.ts');
+  subtle: typeof import('./lazy/subtle.ts');
+}
 
-/** How a lazy module hands over its exports. */
-export type Provide = (create: (shared: Internals) => Record<string, unknown>) => void;
-
-const loaded: Record<string, Exports> = {};
-let internals: Internals;
+const loaded: Partial<LazyModules> = {};
+let base: object;
 
 /** Hands over what lazy modules share with the base. Called once, before the first lazy global can be touched. */
-export function provideInternals(provided: Internals): void {
-  internals = provided;
+export function provideBase(provided: object): void {
+  base = provided;
 }
 
 /** Defines a global the way platforms do: writable, configurable, not enumerable; classes get their name and tag. */
@@ -32,7 +38,10 @@ export function defineGlobal(name: string, value: unknown): void {
 }
 
 /** Defines globals whose source text stays with the host until one of them is read. */
-export function defineLazyGlobals(moduleName: string, names: readonly string[]): void {
+export function defineLazyGlobals<Name extends keyof LazyModules>(
+  moduleName: Name,
+  names: readonly (keyof LazyModules[Name] & string)[],
+): void {
   for (const name of names) {
     defineProperty(globalThis, name, {
       configurable: true,
@@ -46,20 +55,19 @@ export function defineLazyGlobals(moduleName: string, names: readonly string[]):
   }
 }
 
-/** Evaluates a lazy module once. Its text calls `provide` with the function that makes its exports. */
-export function loadModule(name: string): Exports {
+/** Evaluates a lazy module once; its text takes from `base` and returns what it exports. */
+export function loadModule<Name extends keyof LazyModules>(name: Name): LazyModules[Name] {
   const present = loaded[name];
   if (present) return present;
-  const evaluate = indirectEval(`(provide)=>{${String(askNow('module', name))}\n}`) as (provide: Provide) => void;
-  let made: Exports = {};
-  evaluate((create) => {
-    made = create(internals);
-  });
+  const evaluate = indirectEval(`(base)=>{"use strict";${String(askNow('module', name))}\n}`) as (
+    shared: object,
+  ) => LazyModules[Name];
+  const made = evaluate(base);
   loaded[name] = made;
   return made;
 }
 
 /** The module if a plugin has touched it: when not, no value of its classes can exist. */
-export function findModule(name: string): Exports | undefined {
+export function findModule<Name extends keyof LazyModules>(name: Name): Partial<LazyModules>[Name] {
   return loaded[name];
 }

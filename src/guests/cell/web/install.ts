@@ -1,14 +1,13 @@
 /** Puts the web API on the global object. */
 import { askNow } from '../border.ts';
-import { watchInResults } from '../result.ts';
+import { performance } from '../clock.ts';
 import { reportError } from '../warnings.ts';
 import { AbortController, AbortSignal } from './abort.ts';
-import { atob, btoa } from './base64.ts';
-import { decodeText, encodeText, joinBytes, toBytes } from './bytes.ts';
-import { performance } from './clock.ts';
+import * as base from './base.ts';
+import { atob, btoa } from './bytes.ts';
 import { console } from './console/console.ts';
-import { crypto, randomUUID } from './crypto.ts';
-import { defineGlobal, defineLazyGlobals, loadModule, provideInternals } from './define.ts';
+import { crypto } from './crypto.ts';
+import { defineGlobal, defineLazyGlobals, provideBase } from './define.ts';
 import { DOMException } from './dom-exception.ts';
 import { CustomEvent, Event, EventTarget } from './event.ts';
 import { fetch } from './fetch/fetch.ts';
@@ -21,7 +20,7 @@ import { structuredClone } from './structured-clone.ts';
 import { TextDecoder, TextEncoder } from './text-coding.ts';
 import { clearTimer, queueMicrotask, setImmediate, setInterval, setTimeout } from './timers.ts';
 import { URL } from './url/url.ts';
-import { parseQuery, URLSearchParams } from './url/url-search-params.ts';
+import { URLSearchParams } from './url/url-search-params.ts';
 
 const globals: Record<string, unknown> = {
   AbortController,
@@ -59,19 +58,7 @@ const globals: Record<string, unknown> = {
 
 /** Defines the minimum common web API. Called once, when the base image is built. */
 export function installWebApi(): void {
-  provideInternals({
-    askNow,
-    DOMException,
-    TextDecoder,
-    encodeText,
-    decodeText,
-    parseQuery,
-    joinBytes,
-    toBytes,
-    randomUUID,
-    loadModule,
-    watchInResults,
-  });
+  provideBase(base);
   for (const [name, value] of Object.entries(globals)) defineGlobal(name, value);
   defineLazyGlobals('streams', [
     'ReadableStream',

@@ -2,7 +2,6 @@
 import { loadModule } from './define.ts';
 
 type Method = (this: unknown, ...args: unknown[]) => unknown;
-type Format = (value: unknown, method: string, args: readonly unknown[]) => unknown;
 
 /** Replaces the methods of built-in prototypes that depend on the locale. */
 export function installLocaleMethods(): void {
@@ -15,7 +14,7 @@ export function installLocaleMethods(): void {
   for (const [prototype, names] of methods) {
     for (const name of names) {
       const method: Method = function (...args) {
-        return (loadModule('intl').formatValue as Format)(this, name, args);
+        return loadModule('intl').formatValue(this, name, args);
       };
       Object.defineProperty(method, 'name', { value: name });
       Object.defineProperty(prototype, name, { value: method, writable: true, configurable: true });

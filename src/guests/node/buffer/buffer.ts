@@ -8,24 +8,9 @@ export const kStringMaxLength = 0x3fffffff;
 export const constants = { MAX_LENGTH: kMaxLength, MAX_STRING_LENGTH: kStringMaxLength };
 export const INSPECT_MAX_BYTES = 50;
 
-declare const atob: (text: string) => string;
-declare const btoa: (text: string) => string;
-const decodeBase64 = atob;
-const encodeBase64 = btoa;
-
-export { decodeBase64 as atob, encodeBase64 as btoa };
+const globals: Readonly<Record<'atob' | 'btoa', (text: string) => string>> = Object(globalThis);
+export const { atob, btoa } = globals;
 
 export function isAscii(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte < 0x80);
 }
-
-export default {
-  Buffer,
-  kMaxLength,
-  kStringMaxLength,
-  constants,
-  INSPECT_MAX_BYTES,
-  atob: decodeBase64,
-  btoa: encodeBase64,
-  isAscii,
-};

@@ -146,19 +146,3 @@ function toBytes(name: string, data: unknown, encoding?: string): Uint8Array {
 }
 
 export * from './crypto-keys.ts';
-
-export default {
-  ...keys,
-  createHash,
-  createHmac,
-  hash,
-  getHashes,
-  randomBytes,
-  randomFillSync,
-  randomUUID,
-  randomInt,
-  timingSafeEqual,
-  getRandomValues,
-  webcrypto,
-  subtle,
-};

@@ -22,5 +22,3 @@ export async function json(stream: Source): Promise<unknown> {
 export async function arrayBuffer(stream: Source): Promise<ArrayBuffer> {
   return new Uint8Array(await buffer(stream)).buffer;
 }
-
-export default { buffer, text, json, arrayBuffer };

@@ -34,8 +34,6 @@ export const scheduler = {
   yield: () => setImmediate(),
 };
 
-export default { setTimeout, setImmediate, setInterval, scheduler };
-
 function abortError(cause: unknown): Error {
   return Object.assign(new Error('The operation was aborted', { cause }), { name: 'AbortError', code: 'ABORT_ERR' });
 }

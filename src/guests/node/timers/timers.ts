@@ -1,15 +1,12 @@
 /** node:timers: the globals. */
-type Timer = (callback: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => unknown;
-type Clear = (timer: unknown) => void;
+interface Timers {
+  readonly setTimeout: (callback: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => unknown;
+  readonly setInterval: Timers['setTimeout'];
+  readonly setImmediate: (callback: (...args: unknown[]) => void, ...args: unknown[]) => unknown;
+  readonly clearTimeout: (timer: unknown) => void;
+  readonly clearInterval: Timers['clearTimeout'];
+  readonly clearImmediate: Timers['clearTimeout'];
+}
 
-export const setTimeout: Timer = Reflect.get(globalThis, 'setTimeout');
-export const setInterval: Timer = Reflect.get(globalThis, 'setInterval');
-export const setImmediate: (callback: (...args: unknown[]) => void, ...args: unknown[]) => unknown = Reflect.get(
-  globalThis,
-  'setImmediate',
-);
-export const clearTimeout: Clear = Reflect.get(globalThis, 'clearTimeout');
-export const clearInterval: Clear = Reflect.get(globalThis, 'clearInterval');
-export const clearImmediate: Clear = Reflect.get(globalThis, 'clearImmediate');
-
-export default { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate };
+const globals: Timers = Object(globalThis);
+export const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = globals;

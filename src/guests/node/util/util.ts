@@ -99,24 +99,3 @@ export function getCallSites(): object[] {
 export const isArray = Array.isArray;
 export const TextEncoder: unknown = Reflect.get(globalThis, 'TextEncoder');
 export const TextDecoder: unknown = Reflect.get(globalThis, 'TextDecoder');
-
-export default {
-  types,
-  inspect,
-  format,
-  formatWithOptions,
-  promisify,
-  callbackify,
-  inherits,
-  deprecate,
-  debuglog,
-  debug: debuglog,
-  isDeepStrictEqual,
-  stripVTControlCharacters,
-  styleText,
-  toUSVString,
-  getCallSites,
-  isArray,
-  TextEncoder,
-  TextDecoder,
-};

@@ -1,6 +1,6 @@
 /** `console`: every line is one log entry of the call. */
 import { tell } from '../../border.ts';
-import { readElapsed } from '../clock.ts';
+import { readElapsed } from '../../clock.ts';
 import { formatLog } from './format-log.ts';
 import { inspect } from './inspect.ts';
 

@@ -1,16 +1,23 @@
 /** What Request and Response share: a body that is read once. Buffered unless a stream was given or asked for. */
 import { decodeText, encodeText, joinBytes, toBytes } from '../bytes.ts';
 import { findModule, loadModule } from '../define.ts';
-import type { ByteSource, ByteStream, FileParts, StreamParts } from '../lazy-parts.ts';
+import type { ReadableStream } from '../streams/readable-stream.ts';
 import { TextDecoder } from '../text-coding.ts';
 import { URLSearchParams } from '../url/url-search-params.ts';
 import type { Headers } from './headers.ts';
 
 type Content = string | Uint8Array;
 
+/** The rest of a body that the host still reads. */
+export interface ByteSource {
+  /** The next bytes, with `fill` many at once; undefined at the end. */
+  pull(fill: boolean): Promise<Uint8Array | undefined>;
+  cancel(): unknown;
+}
+
 interface Extracted {
   readonly content?: Content;
-  readonly stream?: ByteStream;
+  readonly stream?: ReadableStream;
   readonly type?: string;
 }
 
@@ -28,7 +35,7 @@ export let attachSource: (body: Body, source: ByteSource) => void;
 
 export class Body {
   #content: Content | undefined;
-  #stream: ByteStream | undefined;
+  #stream: ReadableStream | undefined;
   #source: ByteSource | undefined;
   #used = false;
   declare readonly headers: Headers;
@@ -53,17 +60,17 @@ export class Body {
     this.#stream = extracted.stream;
   }
 
-  get body(): ByteStream | null {
+  get body(): ReadableStream | null {
     if (this.#isEmpty()) return null;
     if (!this.#stream) {
-      const { streamFrom, streamOf } = streamParts();
+      const { streamFrom, streamOf } = loadModule('streams');
       this.#stream = this.#source && !this.#used ? streamFrom(this.#source) : streamOf(toUtf8(this.#content ?? ''), this.#used);
       this.#content = this.#source = undefined;
     }
     return this.#stream;
   }
   get bodyUsed(): boolean {
-    return this.#used || (this.#stream !== undefined && streamParts().isDisturbed(this.#stream));
+    return this.#used || (this.#stream !== undefined && loadModule('streams').isStreamDisturbed(this.#stream));
   }
   async text(): Promise<string> {
     if (this.#source && !this.#used) return this.#takeText(this.#source);
@@ -80,10 +87,10 @@ export class Body {
     return (await this.bytes()).buffer as ArrayBuffer;
   }
   async blob(): Promise<unknown> {
-    return fileParts().createBlob(await this.bytes(), this.headers.get('content-type') ?? '');
+    return new (loadModule('files').Blob)([await this.bytes()], { type: this.headers.get('content-type') ?? '' });
   }
   async formData(): Promise<unknown> {
-    return fileParts().parseForm(await this.bytes(), this.headers.get('content-type') ?? '');
+    return loadModule('files').parseForm(await this.bytes(), this.headers.get('content-type') ?? '');
   }
 
   /** Piece by piece: bytes and text of a large body together may be more than a call has memory for. */
@@ -128,13 +135,13 @@ export function extractBody(source: unknown): Extracted {
   if (source instanceof URLSearchParams)
     return { content: String(source), type: 'application/x-www-form-urlencoded;charset=UTF-8' };
   if (typeof source === 'object') {
-    const streams = findModule('streams') as StreamParts | undefined;
+    const streams = findModule('streams');
     if (streams && source instanceof streams.ReadableStream) {
-      if (source.locked || streams.isDisturbed(source))
+      if (source.locked || streams.isStreamDisturbed(source))
         throw new TypeError('The stream given as body was read already or is locked');
       return { stream: source };
     }
-    const packed = (findModule('files') as FileParts | undefined)?.packBody(source);
+    const packed = findModule('files')?.packBody(source);
     if (packed) return packed.type === '' ? { content: packed.content } : packed;
   }
   return { content: String(source), type: 'text/plain;charset=UTF-8' };
@@ -142,12 +149,4 @@ export function extractBody(source: unknown): Extracted {
 
 function toUtf8(content: Content): Uint8Array {
   return typeof content === 'string' ? encodeText(content) : content;
-}
-
-function streamParts(): StreamParts {
-  return loadModule('streams') as unknown as StreamParts;
-}
-
-function fileParts(): FileParts {
-  return loadModule('files') as unknown as FileParts;
 }

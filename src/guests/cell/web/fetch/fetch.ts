@@ -1,8 +1,7 @@
 /** fetch: the request crosses the border whole, the host decides and carries it out; large responses come piece by piece. */
 import { type Asked, ask, askCancellable, type Message } from '../../border.ts';
 import type { AbortSignal } from '../abort.ts';
-import type { ByteSource } from '../lazy-parts.ts';
-import { attachSource, takeBytes } from './body.ts';
+import { attachSource, type ByteSource, takeBytes } from './body.ts';
 import { Request, type RequestOptions } from './request.ts';
 import { markFetched, Response } from './response.ts';
 

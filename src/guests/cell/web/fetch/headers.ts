@@ -1,3 +1,5 @@
+import { listPairs, Pairs, readPairs } from '../pairs.ts';
+
 const NAME = /^[!#$%&'*+\-.^_`|~\w]+$/;
 const BAD_VALUE = /[\0\r\n]|[^\0-\xff]/;
 const EDGES = /^[\t\r\n ]+|[\t\r\n ]+$/g;
@@ -6,7 +8,7 @@ const EDGES = /^[\t\r\n ]+|[\t\r\n ]+$/g;
 export let freezeHeaders: (headers: Headers) => void;
 
 /** Header names are case-insensitive, values of one name combine with ", ", except set-cookie. */
-export class Headers {
+export class Headers extends Pairs<string> {
   readonly #values = new Map<string, string[]>();
   #frozen = false;
 
@@ -17,14 +19,10 @@ export class Headers {
   }
 
   constructor(init?: unknown) {
+    super();
     if (init === undefined) return;
     if (typeof init !== 'object' || init === null) throw new TypeError('Headers expects an object, pairs or Headers');
-    const entries: Iterable<unknown> = Symbol.iterator in init ? (init as Iterable<unknown>) : Object.entries(init);
-    for (const entry of entries) {
-      const [name, value, ...more] = entry as unknown[];
-      if (value === undefined || more.length > 0) throw new TypeError('Headers expects pairs of name and value');
-      this.append(name, value);
-    }
+    for (const [name, value] of readPairs(init, 'Headers')) this.append(name, value);
   }
 
   append(name: unknown, value: unknown): void {
@@ -50,24 +48,12 @@ export class Headers {
   getSetCookie(): string[] {
     return [...(this.#values.get('set-cookie') ?? [])];
   }
-  forEach(callback: (value: string, name: string, headers: Headers) => void, receiver?: unknown): void {
-    for (const [name, value] of this) callback.call(receiver, value, name, this);
-  }
-  *entries(): IterableIterator<[string, string]> {
+  *[listPairs](): IterableIterator<[string, string]> {
     for (const key of [...this.#values.keys()].sort()) {
       const values = this.#values.get(key) ?? [];
       if (key === 'set-cookie') for (const value of values) yield [key, value];
       else yield [key, values.join(', ')];
     }
-  }
-  *keys(): IterableIterator<string> {
-    for (const [name] of this) yield name;
-  }
-  *values(): IterableIterator<string> {
-    for (const [, value] of this) yield value;
-  }
-  [Symbol.iterator](): IterableIterator<[string, string]> {
-    return this.entries();
   }
 
   #check(name: unknown, changing = false): string {

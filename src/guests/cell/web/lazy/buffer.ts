@@ -1,10 +1,7 @@
 /** The global Buffer, for code that was written for Node. */
 import { Buffer as BufferClass } from '../../../node/buffer/buffer-class.ts';
-import type { Provide } from '../define.ts';
 
-declare const provide: Provide;
-
-provide(() => ({ Buffer: makeCallable() }));
+export const Buffer = makeCallable();
 
 /** Old code calls `Buffer(…)`, constructs `new Buffer.alloc(…)` and lists what Buffer has: none of which a class allows. */
 function makeCallable(): unknown {

@@ -1,15 +1,12 @@
 /** Intl: options and values cross to the host, whose own Intl does the work. */
-import type { Provide } from '../define.ts';
-import type { Internals } from '../internals.ts';
-
-declare const provide: Provide;
+import { askNow } from '../base.ts';
 
 interface Setup {
   readonly locales: readonly string[] | undefined;
   readonly options: Readonly<Record<string, unknown>> | undefined;
 }
 
-type AskIntl = (op: string, request: Readonly<Record<string, unknown>>) => unknown;
+const { parse, stringify } = JSON;
 
 /** Methods of each service; a `*` marks those that are read as a bound function, as in `list.map(formatter.format)`. */
 const services: Readonly<Record<string, string>> = {
@@ -24,29 +21,23 @@ const services: Readonly<Record<string, string>> = {
   Segmenter: 'segment',
 };
 
-provide((shared) => {
-  const askIntl = createAsk(shared);
-  const intl: Record<string, unknown> = {
-    Locale: createLocaleClass(askIntl),
-    getCanonicalLocales: (locales: unknown) =>
-      askIntl('intl.list', { method: 'getCanonicalLocales', locales: listLocales(locales) ?? [] }),
-    supportedValuesOf: (key: unknown) => askIntl('intl.list', { method: 'supportedValuesOf', key: String(key) }),
-  };
-  for (const [name, methods] of Object.entries(services)) intl[name] = createService(askIntl, name, methods.split(' '));
-  Object.defineProperty(intl, Symbol.toStringTag, { value: 'Intl' });
-  return { Intl: intl, formatValue: createFormatValue(askIntl) };
-});
+const intl: Record<string, unknown> = {
+  getCanonicalLocales: (locales: unknown) =>
+    askIntl('intl.list', { method: 'getCanonicalLocales', locales: listLocales(locales) ?? [] }),
+  supportedValuesOf: (key: unknown) => askIntl('intl.list', { method: 'supportedValuesOf', key: String(key) }),
+};
+for (const [name, methods] of Object.entries(services)) intl[name] = createService(name, methods.split(' '));
+Object.defineProperty(intl, Symbol.toStringTag, { value: 'Intl' });
 
-function createAsk({ askNow }: Internals): AskIntl {
-  const { parse, stringify } = JSON;
-  return (op, request) => {
-    const answer = parse(String(askNow(op, stringify(request)))) as { value?: unknown; error?: string; name?: string };
-    if (answer.error !== undefined) throw new (answer.name === 'TypeError' ? TypeError : RangeError)(answer.error);
-    return answer.value;
-  };
+export { intl as Intl };
+
+function askIntl(op: string, request: Readonly<Record<string, unknown>>): unknown {
+  const answer = parse(String(askNow(op, stringify(request)))) as { value?: unknown; error?: string; name?: string };
+  if (answer.error !== undefined) throw new (answer.name === 'TypeError' ? TypeError : RangeError)(answer.error);
+  return answer.value;
 }
 
-function createService(askIntl: AskIntl, service: string, methods: readonly string[]): unknown {
+function createService(service: string, methods: readonly string[]): unknown {
   const setups = new WeakMap<object, Setup>();
   const ask = (self: object, method: string, args: readonly unknown[]): unknown => {
     const setup = setups.get(self);
@@ -139,54 +130,45 @@ function createSegments(input: string, segments: readonly Segment[]): object {
   };
 }
 
-function createLocaleClass(askIntl: AskIntl): unknown {
-  interface Described {
-    readonly tag: string;
-    readonly maximized: string;
-    readonly minimized: string;
-    readonly parts: Readonly<Record<string, unknown>>;
-  }
-  return class Locale {
-    readonly #described: Described;
-
-    constructor(tag: unknown, options?: object) {
-      this.#described = askIntl('intl.locale', { tag: String(tag), options: plainOptions(options) }) as Described;
-      for (const [name, value] of Object.entries(this.#described.parts)) define(this, name, value);
-    }
-    maximize(): Locale {
-      return new Locale(this.#described.maximized);
-    }
-    minimize(): Locale {
-      return new Locale(this.#described.minimized);
-    }
-    toString(): string {
-      return this.#described.tag;
-    }
-  };
+interface Described {
+  readonly tag: string;
+  readonly maximized: string;
+  readonly minimized: string;
+  readonly parts: Readonly<Record<string, unknown>>;
 }
 
-/** `toLocaleString` and the other methods that the base puts on built-in prototypes. */
-function createFormatValue(askIntl: AskIntl): (value: unknown, method: string, args: readonly unknown[]) => unknown {
-  return (value, method, args) => {
-    if (value === undefined || value === null) throw new TypeError(`${method} was called on ${value}`);
-    if (value instanceof Date) return formatWith('date', numberText(value.getTime()), args);
-    const primitive = Object(value).valueOf();
-    if (typeof primitive === 'number' || typeof primitive === 'bigint')
-      return formatWith(typeof primitive, numberText(primitive), args);
-    const [first, ...rest] = args;
-    return method === 'localeCompare'
-      ? formatWith('string', String(value), rest, String(first))
-      : formatWith('string', String(value), args);
+intl.Locale = class Locale {
+  readonly #described: Described;
 
-    function formatWith(kind: string, text: string, [locales, options]: readonly unknown[], other?: string): unknown {
-      return askIntl('intl.value', {
-        kind,
-        method,
-        value: text,
-        other,
-        locales: listLocales(locales),
-        options: plainOptions(options),
-      });
-    }
-  };
+  constructor(tag: unknown, options?: object) {
+    this.#described = askIntl('intl.locale', { tag: String(tag), options: plainOptions(options) }) as Described;
+    for (const [name, value] of Object.entries(this.#described.parts)) define(this, name, value);
+  }
+  maximize(): Locale {
+    return new Locale(this.#described.maximized);
+  }
+  minimize(): Locale {
+    return new Locale(this.#described.minimized);
+  }
+  toString(): string {
+    return this.#described.tag;
+  }
+};
+
+/** `toLocaleString` and the other methods that the base puts on built-in prototypes. */
+export function formatValue(value: unknown, method: string, args: readonly unknown[]): unknown {
+  if (value === undefined || value === null) throw new TypeError(`${method} was called on ${value}`);
+  if (value instanceof Date) return formatWith('date', numberText(value.getTime()), args);
+  const primitive = Object(value).valueOf();
+  if (typeof primitive === 'number' || typeof primitive === 'bigint')
+    return formatWith(typeof primitive, numberText(primitive), args);
+  const [first, ...rest] = args;
+  return method === 'localeCompare'
+    ? formatWith('string', String(value), rest, String(first))
+    : formatWith('string', String(value), args);
+
+  function formatWith(kind: string, text: string, [locales, options]: readonly unknown[], other?: string): unknown {
+    const setup = { locales: listLocales(locales), options: plainOptions(options) };
+    return askIntl('intl.value', { kind, method, value: text, other, ...setup });
+  }
 }

@@ -1,41 +1,35 @@
 /** Streams, as far as bodies and their usual transforms need them. */
-import type { Provide } from '../define.ts';
-import type { ByteSource } from '../lazy-parts.ts';
-import { createCompressionStreams } from './compression-streams.ts';
-import { isStreamDisturbed, markDisturbed, ReadableStream } from './readable-stream.ts';
-import { createTextStreams } from './text-streams.ts';
-import { TransformStream } from './transform-stream.ts';
-import { WritableStream } from './writable-stream.ts';
+import type { ByteSource } from '../fetch/body.ts';
+import { markDisturbed, ReadableStream } from '../streams/readable-stream.ts';
 
-declare const provide: Provide;
+export { isStreamDisturbed, ReadableStream } from '../streams/readable-stream.ts';
+export { TransformStream } from '../streams/transform-stream.ts';
+export { CompressionStream, DecompressionStream, TextDecoderStream, TextEncoderStream } from '../streams/transforms.ts';
+export { WritableStream } from '../streams/writable-stream.ts';
 
-provide((shared) => ({
-  ReadableStream,
-  WritableStream,
-  TransformStream,
-  ...createTextStreams(shared),
-  ...createCompressionStreams(shared),
-  isDisturbed: isStreamDisturbed,
-  streamFrom: (source: ByteSource) =>
-    new ReadableStream(
-      {
-        async pull(controller) {
-          const chunk = await source.pull(false);
-          if (chunk) controller.enqueue(chunk);
-          else controller.close();
-        },
-        cancel: () => source.cancel(),
+/** A stream that pulls when it is read, and keeps nothing ready. */
+export function streamFrom(source: ByteSource): ReadableStream {
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const chunk = await source.pull(false);
+        if (chunk) controller.enqueue(chunk);
+        else controller.close();
       },
-      { highWaterMark: 0 },
-    ),
-  streamOf(bytes: Uint8Array, used: boolean) {
-    const stream = new ReadableStream({
-      start(controller) {
-        if (!used && bytes.length > 0) controller.enqueue(bytes);
-        controller.close();
-      },
-    });
-    if (used) markDisturbed(stream);
-    return stream;
-  },
-}));
+      cancel: () => source.cancel(),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** A stream of one chunk; `used` makes one that was read to its end. */
+export function streamOf(bytes: Uint8Array, used: boolean): ReadableStream {
+  const stream = new ReadableStream({
+    start(controller) {
+      if (!used && bytes.length > 0) controller.enqueue(bytes);
+      controller.close();
+    },
+  });
+  if (used) markDisturbed(stream);
+  return stream;
+}

@@ -1,4 +1,5 @@
 import { askText } from '../bytes.ts';
+import { listPairs, Pairs, readPairs } from '../pairs.ts';
 
 type Pair = [string, string];
 
@@ -10,7 +11,7 @@ export function parseQuery(query: string): Pair[] {
   return query === '' || query === '?' ? [] : (askText('query.parse', query) as unknown as Pair[]);
 }
 
-export class URLSearchParams {
+export class URLSearchParams extends Pairs<string> {
   #pairs: Pair[];
   readonly #changed: ((query: string) => void) | undefined;
 
@@ -22,6 +23,7 @@ export class URLSearchParams {
 
   /** `changed` is how a URL hears of changes to its own params. */
   constructor(init: unknown = '', changed?: (query: string) => void) {
+    super();
     this.#pairs = toPairs(init);
     this.#changed = changed;
   }
@@ -60,27 +62,11 @@ export class URLSearchParams {
     this.#pairs.sort((left, right) => (left[0] < right[0] ? -1 : left[0] > right[0] ? 1 : 0));
     this.#note();
   }
-  forEach(callback: (value: string, name: string, params: URLSearchParams) => void, receiver?: unknown): void {
-    for (const [name, value] of this.#copies()) callback.call(receiver, value, name, this);
-  }
-  entries(): IterableIterator<Pair> {
-    return this.#copies();
-  }
-  *keys(): IterableIterator<string> {
-    for (const [name] of this.#copies()) yield name;
-  }
-  *values(): IterableIterator<string> {
-    for (const [, value] of this.#copies()) yield value;
-  }
-  [Symbol.iterator](): IterableIterator<Pair> {
-    return this.#copies();
-  }
-  toString(): string {
+  override toString(): string {
     return this.#pairs.length === 0 ? '' : String(askText('query.write', this.#pairs));
   }
 
-  /** The methods of a class above may be built upon each other the other way round: none of them is called from here. */
-  *#copies(): IterableIterator<Pair> {
+  *[listPairs](): IterableIterator<Pair> {
     for (let index = 0; index < this.#pairs.length; index++) yield [...(this.#pairs[index] as Pair)];
   }
   #note(): void {
@@ -90,12 +76,7 @@ export class URLSearchParams {
 
 function toPairs(init: unknown): Pair[] {
   if (typeof init !== 'object' || init === null) return parseQuery(String(init));
-  const entries: Iterable<unknown> = Symbol.iterator in init ? (init as Iterable<unknown>) : Object.entries(init);
-  return Array.from(entries, (entry) => {
-    const [name, value, ...more] = entry as string[];
-    if (value === undefined || more.length > 0) throw new TypeError('URLSearchParams expects pairs of name and value');
-    return pair(name, value);
-  });
+  return readPairs(init, 'URLSearchParams').map(([name, value]) => pair(name, value));
 }
 
 function pair(name: unknown, value: unknown): Pair {

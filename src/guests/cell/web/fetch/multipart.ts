@@ -1,10 +1,8 @@
 /** multipart/form-data (RFC 7578), both ways. */
-import type { Internals } from '../internals.ts';
-import type { BlobLike } from './blob.ts';
-import type { FormDataLike } from './form-data.ts';
+import { decodeText, encodeText, joinBytes } from '../base.ts';
 
 /** One field of a parsed form; `filename` only for files. */
-export interface FormPart {
+interface FormPart {
   readonly name: string;
   readonly filename: string | undefined;
   readonly type: string;
@@ -12,11 +10,10 @@ export interface FormPart {
 }
 
 /** The bytes of a form, with this boundary between its fields. */
-export function encodeMultipart(
-  { encodeText, joinBytes }: Internals,
-  form: FormDataLike,
+export function encodeMultipart<File extends { readonly name: string; readonly type: string }>(
+  form: Iterable<[string, string | File]>,
   boundary: string,
-  readBlob: (blob: BlobLike) => Uint8Array,
+  bytesOf: (file: File) => Uint8Array,
 ): Uint8Array {
   const chunks: Uint8Array[] = [];
   for (const [name, value] of form) {
@@ -28,7 +25,7 @@ export function encodeMultipart(
     const type = value.type || 'application/octet-stream';
     chunks.push(
       encodeText(`${head}; filename="${escapeName(value.name)}"\r\nContent-Type: ${type}\r\n\r\n`),
-      readBlob(value),
+      bytesOf(value),
       encodeText('\r\n'),
     );
   }
@@ -37,7 +34,7 @@ export function encodeMultipart(
 }
 
 /** The fields of a form; throws TypeError when the bytes are not one. */
-export function parseMultipart({ encodeText, decodeText }: Internals, bytes: Uint8Array, boundary: string): FormPart[] {
+export function parseMultipart(bytes: Uint8Array, boundary: string): FormPart[] {
   const delimiter = encodeText(`\r\n--${boundary}`);
   const parts: FormPart[] = [];
   // The first delimiter may stand at the very start, without its line break.

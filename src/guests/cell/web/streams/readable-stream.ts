@@ -1,4 +1,3 @@
-import { type PipeOptions, pipe } from './pipe.ts';
 import {
   type Controller,
   type Core,
@@ -6,11 +5,23 @@ import {
   createCore,
   failStream,
   pullStream,
+  Reader,
   type Source,
   type Strategy,
 } from './stream-core.ts';
-import { Reader } from './stream-reader.ts';
 import type { WritableStream } from './writable-stream.ts';
+
+/** The options of pipeTo. */
+interface PipeOptions {
+  readonly preventClose?: boolean;
+  readonly preventAbort?: boolean;
+  readonly preventCancel?: boolean;
+  readonly signal?: {
+    readonly aborted: boolean;
+    readonly reason: unknown;
+    addEventListener(type: string, listener: () => void): void;
+  };
+}
 
 let coreOf: (stream: ReadableStream) => Core;
 
@@ -146,4 +157,38 @@ function tee(stream: ReadableStream): [ReadableStream, ReadableStream] {
       },
     });
   return [branch(0), branch(1)];
+}
+
+/** Moves every chunk, then closes the target; a failure at either end reaches the other. */
+async function pipe(source: ReadableStream, target: WritableStream, options: PipeOptions = {}): Promise<void> {
+  const reader = source.getReader();
+  const writer = target.getWriter();
+  const { signal } = options;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    if (signal?.aborted) reject(signal.reason);
+    signal?.addEventListener('abort', () => reject(signal.reason));
+  });
+  aborted.catch(() => {});
+  let reading = true;
+  try {
+    for (;;) {
+      reading = false;
+      await Promise.race([writer.ready, aborted]);
+      reading = true;
+      const { done, value } = await Promise.race([reader.read(), aborted]);
+      if (done) break;
+      reading = false;
+      // Not awaited: the sink's own queue sets the pace through `ready`.
+      writer.write(value).catch(() => {});
+    }
+    reading = false;
+    if (!options.preventClose) await writer.close();
+  } catch (error) {
+    if (!options.preventAbort && (reading || signal?.aborted)) await writer.abort(error);
+    if (!options.preventCancel && (!reading || signal?.aborted)) await reader.cancel(error).catch(() => {});
+    throw error;
+  } finally {
+    reader.releaseLock();
+    writer.releaseLock();
+  }
 }
