@@ -10,6 +10,11 @@ export function databasePath(dataDir: string): string {
   return join(dataDir, databaseFile);
 }
 
+/** Where the rows are that the next transaction will write. */
+export function journalPath(dataDir: string): string {
+  return join(dataDir, 'hotcell.journal');
+}
+
 /**
  * Makes a folder and those above it, if they are not there. Node's own way to do so never ends where a file system takes no
  * folder and says that the one above is missing, as /proc does.

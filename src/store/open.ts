@@ -1,13 +1,15 @@
 import { DatabaseSync } from 'node:sqlite';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { databasePath, prepareDataDir, readPid, removePid, writePid } from './data-dir.ts';
+import { databasePath, journalPath, prepareDataDir, readPid, removePid, writePid } from './data-dir.ts';
 import { examineDatabase } from './examine.ts';
 import { createIdleCheckpoint } from './idle-checkpoint.ts';
+import { Journal } from './journal.ts';
 import { migrate } from './migrations.ts';
-import { describeStoreError, findStorageError, isBusyError } from './sqlite-error.ts';
+import { describeStoreError, findStorageError, isBusyError, isRowError } from './sqlite-error.ts';
 import { watchStorage } from './storage-health.ts';
 import type { Store } from './store-types.ts';
-import { createTables } from './tables.ts';
+import { writeTogether } from './table.ts';
+import { createTables, journaled } from './tables.ts';
 import { createWriteQueue } from './write-queue.ts';
 
 /** What a store is opened with. */
@@ -37,7 +39,7 @@ export function openStore(options: StoreOptions): Store {
     configure(database, options.maxDatabaseBytes);
     migrate(database);
     writePid(dataDir);
-    return createStore(database, options);
+    return createStore(database, restoreJournal(database, dataDir), options);
   } catch (error) {
     database.close();
     throw explainOpening(error, dataDir);
@@ -73,11 +75,31 @@ function configure(database: DatabaseSync, maxDatabaseBytes: number | undefined)
   if (maxDatabaseBytes !== undefined) database.exec(`pragma max_page_count = ${Math.floor(maxDatabaseBytes / pageBytes)}`);
 }
 
-function createStore(database: DatabaseSync, options: StoreOptions): Store {
+/** Opens the journal. What a killed process left in it goes into the database; a line that is no row ends it. */
+function restoreJournal(database: DatabaseSync, dataDir: string): Journal {
+  const journal = new Journal(journalPath(dataDir));
+  const left = journal.readLeft();
+  if (left.length === 0) return journal;
+  const restore = new Map(journaled.map((table) => [table.name, table.prepareRestore(database)]));
+  writeTogether(database, () => {
+    for (const [table, ...values] of left) {
+      try {
+        restore.get(String(table))?.(values);
+      } catch (error) {
+        if (!isRowError(error)) throw error;
+        break;
+      }
+    }
+  });
+  journal.clear();
+  return journal;
+}
+
+function createStore(database: DatabaseSync, journal: Journal, options: StoreOptions): Store {
   const { dataDir, onWriteError = () => {}, onProblem = () => {} } = options;
   const health = watchStorage(dataDir, onProblem);
   const checkpoint = createIdleCheckpoint(database);
-  const queue = createWriteQueue(database, {
+  const hooks = {
     onWriteError,
     onCommit() {
       health.noteCommit();
@@ -85,7 +107,8 @@ function createStore(database: DatabaseSync, options: StoreOptions): Store {
     },
     onFailure: health.noteFailure,
     makeRoom: health.makeRoom,
-  });
+  };
+  const queue = createWriteQueue(database, hooks, journal);
   let isClosed = false;
   return {
     ...createTables(database, queue),
@@ -98,6 +121,7 @@ function createStore(database: DatabaseSync, options: StoreOptions): Store {
       if (isClosed) return;
       isClosed = true;
       queue.close();
+      journal.close();
       health.close();
       checkpoint.close();
       removePid(dataDir);

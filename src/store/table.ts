@@ -1,9 +1,12 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { readNumber, readNumberOrNull, readText, readTextOrNull, readWord, type SqlRow } from './column-values.ts';
+import type { JournalEntry } from './journal.ts';
 import { writeNow } from './sqlite-error.ts';
 
 /** What a member of a row may hold. */
 type Held = string | number | boolean | null;
+
+const maxJournalChars = 16_384;
 
 /** One column: its name in SQLite, and how its value is read. */
 interface Column<Value extends Held> {
@@ -49,7 +52,7 @@ export function defineTable<Row extends Readonly<Record<keyof Row, Held>>>(name:
   }
 
   /** The values of a row in the order of the columns. */
-  function valuesOf(row: Row): SQLInputValue[] {
+  function valuesOf(row: Row): (string | number | null)[] {
     return members.map((member) => {
       const value: Held = row[member];
       return typeof value === 'boolean' ? Number(value) : value;
@@ -63,9 +66,25 @@ export function defineTable<Row extends Readonly<Record<keyof Row, Held>>>(name:
   }
 
   return {
+    name,
     read,
+    /** The row as the journal keeps it; undefined when it is so long that it goes straight into the database. */
+    entryOf(row: Row): JournalEntry | undefined {
+      const values = valuesOf(row);
+      let chars = 0;
+      for (const value of values) if (typeof value === 'string') chars += value.length;
+      return chars > maxJournalChars ? undefined : [name, ...values];
+    },
     valuesOf,
     prepareInsert,
+    /** Prepares the writing of rows over those that may be there, each from its values in the order of the columns. Throws where they are no row. */
+    prepareRestore(database: DatabaseSync): (values: readonly unknown[]) => void {
+      const statement = database.prepare(insertion.replace('insert', 'insert or replace'));
+      return (values) => {
+        const row = Object.fromEntries(names.map((each, index) => [each, readOutput(values[index])]));
+        statement.run(...valuesOf(read(row)));
+      };
+    },
     /** The same; a row with this primary key becomes the new one. */
     preparePut(database: DatabaseSync, ...key: readonly string[]): (row: Row) => number {
       const others = names.filter((each) => !key.includes(each)).map((each) => `${each} = excluded.${each}`);
@@ -83,6 +102,11 @@ export function defineTable<Row extends Readonly<Record<keyof Row, Held>>>(name:
       };
     },
   };
+}
+
+function readOutput(value: unknown): string | number | null {
+  if (value === null || typeof value === 'string' || typeof value === 'number') return value;
+  throw new TypeError(`A value of a row is ${typeof value}.`);
 }
 
 /** Writes several rows at once, in one step: all of them, or none. What SQLite throws becomes a HotcellError. */

@@ -7,13 +7,13 @@ import { createKeyTable } from './tables/access/keys.ts';
 import { createMcpLoginTable, createMcpPinTable } from './tables/access/mcp-approvals.ts';
 import { createPermissionUseTable } from './tables/access/permission-uses.ts';
 import { createSecretTable } from './tables/access/secrets.ts';
-import { createExecutionTable } from './tables/calls/executions.ts';
+import { createExecutionTable, executions } from './tables/calls/executions.ts';
 import { createIdempotencyTable } from './tables/calls/idempotency.ts';
 import { createLoopTable } from './tables/calls/loops.ts';
 import { createParkedCallTable } from './tables/calls/parked-calls.ts';
 import { createRecordingTable } from './tables/calls/recordings.ts';
 import { createScheduleTable } from './tables/calls/schedules.ts';
-import { createEventTable } from './tables/events.ts';
+import { createEventTable, events } from './tables/events.ts';
 import { createKeptAnswerTable } from './tables/kept-answers.ts';
 import { createModelUsageTable } from './tables/model-usage.ts';
 import { createModelUseTable } from './tables/model-uses.ts';
@@ -26,6 +26,9 @@ import { createRegisteredToolTable, createToolSettingTable, createToolSwitchTabl
 import type { WriteQueue } from './write-queue.ts';
 
 export type Tables = ReturnType<typeof createTables>;
+
+/** The tables whose rows the journal keeps until the next transaction. */
+export const journaled = [executions, events];
 
 /** Creates all tables of a database. */
 export function createTables(database: DatabaseSync, queue: WriteQueue) {

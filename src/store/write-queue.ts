@@ -1,11 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import type { Journal, JournalEntry } from './journal.ts';
 import { describeStoreError, isRowError } from './sqlite-error.ts';
 
 /** One write that waits for the next transaction. */
 export interface QueuedWrite {
   /** Runs the statement. May run again when the transaction failed. */
   apply(): void;
+  /** What the journal needs to do it again after a kill; absent, or undefined, where only a transaction keeps it. */
+  entry?(): JournalEntry | undefined;
   /** True while it does no harm to leave the write for a later transaction, which may find it changed. */
   canWait?(): boolean;
   /** The write is committed, or was given up. Must not throw. */
@@ -13,15 +16,15 @@ export interface QueuedWrite {
 }
 
 /**
- * Groups writes into transactions. A write that nobody waits for may lie for a moment; one that somebody waits for is
- * committed in this turn of the event loop, or, where waiters come in numbers, after the first one in which nobody joined: a
- * commit costs about as much as the rest of a call, and the more share it the better.
+ * Groups writes into transactions. A write lies for a moment, so that many share one; what somebody waits for is kept in this turn of
+ * the event loop, in the journal if that is enough. Where it takes a transaction and waiters come in numbers, that comes after the
+ * first turn in which nobody joined: it costs about as much as the rest of a call, and the more share it the better.
  */
 export interface WriteQueue {
   add(write: QueuedWrite): void;
   /** Resolves when everything added so far is committed; all waiters of a batch share one promise. */
   committed(): Promise<void>;
-  /** The same, but for writes that can wait. */
+  /** Resolves when no kill of the process takes away what was added so far, but for writes that can wait. */
   committedEnds(): Promise<void>;
   /** Commits now. Never throws: a failure goes to the waiters and to `onWriteError`. */
   flush(): void;
@@ -56,10 +59,13 @@ const maxKeptWrites = 20_000;
 export function createWriteQueue(
   database: DatabaseSync,
   { onWriteError, onCommit, onFailure, makeRoom }: WriteQueueHooks,
+  journal?: Pick<Journal, 'append' | 'clear'>,
 ): WriteQueue {
   const begin = database.prepare('begin immediate');
   const commit = database.prepare('commit');
   let waiting: QueuedWrite[] = [];
+  /** Those of them that are not in the journal. */
+  let unkept: QueuedWrite[] = [];
   let batch: PromiseWithResolvers<void> | undefined;
   let isSoon = false;
   let later: NodeJS.Timeout | undefined;
@@ -100,6 +106,7 @@ export function createWriteQueue(
     else answerWaiters(undefined);
     if (begun.length === 0) return;
     waiting = begun.concat(waiting);
+    unkept = begun.concat(unkept);
     commitLater();
   }
 
@@ -108,12 +115,11 @@ export function createWriteQueue(
     isSoon = true;
     joined = 0;
     firstWaiterAt = performance.now();
-    if (patience > 0 || hasCommitted) {
-      patience = Math.max(patience, 1);
+    // One call at a time need not wait for the end of the turn; a second one in the same turn does.
+    if (hasCommitted) {
       setImmediate(runTurn);
       return;
     }
-    // One call at a time need not wait for the end of the turn; a second one in the same turn does.
     hasCommitted = true;
     setImmediate(() => {
       hasCommitted = false;
@@ -121,7 +127,32 @@ export function createWriteQueue(
     queueMicrotask(runTurn);
   }
 
+  /** Puts into the journal what somebody waits for; false when that is not enough. */
+  function keepInJournal(): boolean {
+    if (journal === undefined || isAllWanted || refusal !== undefined) return false;
+    const begun: QueuedWrite[] = [];
+    const entries: JournalEntry[] = [];
+    for (const write of unkept) {
+      if (write.canWait?.()) {
+        begun.push(write);
+        continue;
+      }
+      const entry = write.entry?.();
+      if (entry === undefined) return false;
+      entries.push(entry);
+    }
+    if (!journal.append(entries)) return false;
+    unkept = begun;
+    return true;
+  }
+
   function runTurn(): void {
+    if (keepInJournal()) {
+      isSoon = false;
+      answerWaiters(undefined);
+      commitLater();
+      return;
+    }
     const hasJoined = waiters > joined;
     joined = waiters;
     if (patience > 0 && hasJoined && waiters < joinEnough && performance.now() - firstWaiterAt < joinMs) {
@@ -147,12 +178,15 @@ export function createWriteQueue(
     const writes = waiting;
     if (writes.length === 0) return;
     waiting = [];
+    unkept = [];
     if (waiters > 0) patience = waiters > 1 ? joinPatience : Math.max(0, patience - 1);
     try {
       begin.run();
       const faulty = applyAll(writes);
       commit.run();
       failing = undefined;
+      // What the journal has was all among these; what only began was never in it.
+      journal?.clear();
       onCommit();
       for (const write of writes) write.settle?.();
       if (faulty !== undefined) onWriteError(faulty);
@@ -160,6 +194,7 @@ export function createWriteQueue(
     } catch (error) {
       if (database.isTransaction) database.exec('rollback');
       waiting = writes.concat(waiting);
+      unkept = waiting.slice();
       const failure = describeStoreError(error);
       if (failure.code === 'storage-full' && makeRoom(failure)) commitWaiting();
       else rest(failure);
@@ -208,6 +243,7 @@ export function createWriteQueue(
         return;
       }
       waiting.push(write);
+      unkept.push(write);
       commitLater();
     },
     committed() {

@@ -1,4 +1,4 @@
-import type { ExecutionRow } from '../../src/store/execution-types.ts';
+import type { ExecutionRow } from '../../src/store/tables/calls/executions.ts';
 
 /** An execution that waits, with whatever a test wants otherwise. */
 export function pendingRow(id: string, other: Partial<ExecutionRow> = {}): ExecutionRow {

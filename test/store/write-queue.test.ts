@@ -29,14 +29,18 @@ describe('committed', () => {
 });
 
 describe('createWriteQueue', () => {
-  function countingQueue() {
+  function countingQueue(journal?: Parameters<typeof createWriteQueue>[2]) {
     const counts = { commits: 0, applied: 0 };
-    const queue = createWriteQueue(new DatabaseSync(':memory:'), {
-      onWriteError: (error) => expect.unreachable(error.message),
-      onFailure: (error) => expect.unreachable(error.message),
-      onCommit: () => counts.commits++,
-      makeRoom: () => false,
-    });
+    const queue = createWriteQueue(
+      new DatabaseSync(':memory:'),
+      {
+        onWriteError: (error) => expect.unreachable(error.message),
+        onFailure: (error) => expect.unreachable(error.message),
+        onCommit: () => counts.commits++,
+        makeRoom: () => false,
+      },
+      journal,
+    );
     onTestFinished(() => queue.close());
     const write = { apply: () => void counts.applied++ };
     return { queue, counts, write };
@@ -58,6 +62,29 @@ describe('createWriteQueue', () => {
     queue.add(write);
     await Promise.all([second, queue.committedEnds()]);
     expect(counts).toEqual({ commits: 2, applied: 3 });
+  });
+
+  it('answers when the journal has all of it, and after a transaction where the journal does not take it', async () => {
+    const kept: unknown[] = [];
+    let hasRoom = true;
+    const append = (entries: readonly unknown[]) => hasRoom && kept.push(...entries) > 0;
+    const { queue, counts, write } = countingQueue({ append, clear: () => void kept.splice(0) });
+    const noted = { ...write, entry: () => ['events', 1] as const };
+    queue.add(noted);
+    await queue.committedEnds();
+    expect([kept.length, counts.commits]).toEqual([1, 0]);
+    hasRoom = false;
+    queue.add(noted);
+    await queue.committedEnds();
+    expect([kept.length, counts]).toEqual([0, { commits: 1, applied: 2 }]);
+    hasRoom = true;
+    queue.add(noted);
+    queue.add(write);
+    await queue.committedEnds();
+    expect([kept.length, counts]).toEqual([0, { commits: 2, applied: 4 }]);
+    queue.add(noted);
+    await queue.committed();
+    expect([kept.length, counts]).toEqual([0, { commits: 3, applied: 5 }]);
   });
 
   it('leaves what may still change for a while, but not for ever, and not for whoever waits for all', async () => {

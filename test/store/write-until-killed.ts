@@ -22,7 +22,7 @@ async function callForEver(): Promise<never> {
       data: { tool: 'weather', version: '1.0.0', status: 'success', durationMs: 1 },
     });
     store.executions.update(endedRow(id));
-    await store.committed();
+    await store.committedEnds();
     writeSync(1, `ended ${id}\n`);
   }
 }

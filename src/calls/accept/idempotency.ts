@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Caller } from '../../callers/caller.ts';
 import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { ExecutionRow } from '../../store/execution-types.ts';
+import type { ExecutionRow } from '../../store/tables/calls/executions.ts';
 import type { Store } from '../../store/store-types.ts';
 import { canonicalJson } from '../../tools/canonical-json.ts';
 import type { CallAnswer } from '../call-types.ts';

@@ -1,4 +1,4 @@
-import type { ExecutionRow } from '../../store/execution-types.ts';
+import type { ExecutionRow } from '../../store/tables/calls/executions.ts';
 import type { CallAnswer, ExecutionError, ExecutionStatus } from '../call-types.ts';
 
 /** The row of a call under way. It is changed in place and handed to the store after every change. */

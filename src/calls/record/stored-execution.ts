@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { readJson } from '../../config/json-object.ts';
 import { errorCatalog, isErrorCode } from '../../errors/catalog.ts';
-import type { ExecutionRow } from '../../store/execution-types.ts';
+import type { ExecutionRow } from '../../store/tables/calls/executions.ts';
 import type { Execution, ExecutionError } from '../call-types.ts';
 
 const storedError = Compile(

@@ -2,7 +2,7 @@ import { Deadline } from '../../engines/deadline.ts';
 import { errorCatalog } from '../../errors/catalog.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { Approvals } from '../../permissions/approvals/approvals.ts';
-import type { ExecutionRow } from '../../store/execution-types.ts';
+import type { ExecutionRow } from '../../store/tables/calls/executions.ts';
 import type { Store } from '../../store/store-types.ts';
 import type { PreparedTool } from '../../tools/prepared-tool.ts';
 import { makeToolEntry, type ToolEntry } from '../../tools/tool-types.ts';

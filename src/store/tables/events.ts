@@ -1,15 +1,20 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readNumber, readText, readTextOrNull, type SqlRow } from '../column-values.ts';
+import { readNumber } from '../column-values.ts';
+import { column, defineTable, type RowOf } from '../table.ts';
 import type { WriteQueue } from '../write-queue.ts';
 
-export interface EventRow {
-  readonly seq: number;
-  readonly type: string;
-  readonly atMs: number;
-  readonly caller: string | null;
-  readonly subject: string;
-  readonly dataJson: string;
-}
+const { text, textOrNull, number } = column;
+
+export const events = defineTable('events', {
+  seq: number('seq'),
+  type: text('type'),
+  atMs: number('at'),
+  caller: textOrNull('caller'),
+  subject: text('subject'),
+  dataJson: text('data'),
+});
+
+export type EventRow = RowOf<typeof events>;
 
 export interface EventTable {
   /** Queued. */
@@ -32,10 +37,10 @@ const maxBytesPerUnit = 3;
 
 /** Creates the table of events. */
 export function createEventTable(database: DatabaseSync, queue: WriteQueue): EventTable {
-  const insert = database.prepare('insert into events (seq, type, at, caller, subject, data) values (?, ?, ?, ?, ?, ?)');
-  const list = database.prepare(
-    `select seq, type, at, caller, subject, data from events
-     where seq > ?1
+  const insert = events.prepareInsert(database);
+  const list = events.prepareSelect(
+    database,
+    `where seq > ?1
        and (?2 is null or caller = ?2 or (caller is null and type in (select value from json_each(?3))))
        and (?4 is null or type in (select value from json_each(?4)))
      order by seq limit ?5`,
@@ -59,16 +64,17 @@ export function createEventTable(database: DatabaseSync, queue: WriteQueue): Eve
     insert(row) {
       queue.add({
         apply() {
-          insert.run(row.seq, row.type, row.atMs, row.caller, row.subject, row.dataJson);
+          insert(row);
           boundBytes += row.dataJson.length * maxBytesPerUnit;
         },
+        entry: () => events.entryOf(row),
       });
     },
     listAfter(seq, query) {
       queue.flush();
       const publicTypes = JSON.stringify(query.publicTypes ?? []);
       const types = query.types === undefined ? null : JSON.stringify(query.types);
-      return list.all(seq, query.caller ?? null, publicTypes, types, query.limit).map(readEvent);
+      return list.all(seq, query.caller ?? null, publicTypes, types, query.limit);
     },
     lastSeq() {
       queue.flush();
@@ -89,16 +95,5 @@ export function createEventTable(database: DatabaseSync, queue: WriteQueue): Eve
         },
       });
     },
-  };
-}
-
-function readEvent(row: SqlRow): EventRow {
-  return {
-    seq: readNumber(row, 'seq'),
-    type: readText(row, 'type'),
-    atMs: readNumber(row, 'at'),
-    caller: readTextOrNull(row, 'caller'),
-    subject: readText(row, 'subject'),
-    dataJson: readText(row, 'data'),
   };
 }

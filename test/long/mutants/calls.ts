@@ -356,6 +356,27 @@ export const callMutants: MutantsByPromise = {
       tests: ['test/store/write-queue.test.ts'],
     },
     {
+      what: 'what a killed process had in its journal is not read',
+      file: 'src/store/open.ts',
+      find: 'if (left.length === 0) return journal;',
+      replace: 'if (true) return journal;',
+      tests: ['test/store/journal.test.ts'],
+    },
+    {
+      what: 'a row that changes after it came into the journal is kept as it was',
+      file: 'src/store/tables/calls/executions.ts',
+      find: ' || queued.isInJournal',
+      replace: '',
+      tests: ['test/store/journal.test.ts'],
+    },
+    {
+      what: 'a record counts as kept where the journal did not take it',
+      file: 'src/store/write-queue.ts',
+      find: 'if (!journal.append(entries)) return false;',
+      replace: 'journal.append(entries);',
+      tests: ['test/store/write-queue.test.ts'],
+    },
+    {
       what: 'a record counts as written before it is',
       file: 'src/store/write-queue.ts',
       find: 'if (waiting.length === 0) return Promise.resolve();',

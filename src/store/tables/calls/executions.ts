@@ -1,14 +1,79 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { readNumber, readNumberOrNull, readText, readTextOrNull, readWord, type SqlRow } from '../../column-values.ts';
-import type { ExecutionFilter, ExecutionRow, ExecutionTable } from '../../execution-types.ts';
+import { readNumber } from '../../column-values.ts';
 import { writeNow } from '../../sqlite-error.ts';
+import { column, defineTable, type RowOf } from '../../table.ts';
 import type { QueuedWrite, WriteQueue } from '../../write-queue.ts';
 import { createExecutionPruner } from './execution-pruner.ts';
 
 const statuses = ['pending', 'running', 'success', 'error', 'timeout', 'cancelled'] as const;
 
+const { text, textOrNull, number, numberOrNull, word } = column;
+
+/** One call, as kept. JSON columns are text here; times are whole epoch ms; `endedAtMs` is null until the call ended. */
+export const executions = defineTable('executions', {
+  id: text('id'),
+  tool: text('tool'),
+  version: text('version'),
+  plugin: text('plugin'),
+  generation: text('generation'),
+  caller: text('caller'),
+  session: text('session'),
+  status: word('status', statuses),
+  createdAtMs: number('created_at'),
+  startedAtMs: numberOrNull('started_at'),
+  endedAtMs: numberOrNull('ended_at'),
+  durationMs: numberOrNull('duration_ms'),
+  attempts: number('attempts'),
+  idempotencyKey: textOrNull('idempotency_key'),
+  argumentsJson: text('arguments'),
+  outputJson: textOrNull('output'),
+  errorJson: textOrNull('error'),
+  /** The call that made this one through `context.tools.call`. */
+  parent: textOrNull('parent'),
+  /** What ran it, the last attempt of several; null in rows of older versions. */
+  engine: textOrNull('engine'),
+  /** JSON with the length in bytes of `arguments` and `output` where this row has their beginning alone; else null. */
+  cutJson: textOrNull('cut'),
+  /** A list of sentences; null when there are none, and in rows of older versions. */
+  warningsJson: textOrNull('warnings'),
+});
+
+export type ExecutionRow = RowOf<typeof executions>;
+
+/** Which executions: those that fit every value. */
+export interface ExecutionFilter {
+  readonly tool?: string;
+  readonly status?: string;
+  readonly caller?: string;
+  readonly parent?: string;
+}
+
+export interface ExecutionTable {
+  /** Queued. */
+  insert(row: ExecutionRow): void;
+  /** Queued: the row is written in its new state; insert and updates of one turn become one write. */
+  update(row: ExecutionRow): void;
+  get(id: string): ExecutionRow | undefined;
+  /** Newest first; `before` is an id (ids sort by time). */
+  list(query: ExecutionFilter & { before?: string; limit: number }): ExecutionRow[];
+  count(query: ExecutionFilter): number;
+  /**
+   * After a crash: every pending or running row without a parked call becomes `error` with this error, and idempotency keys
+   * whose execution was never written are free again; returns how many rows were ended so.
+   */
+  interruptUnfinished(errorJson: string, atMs: number): number;
+  /**
+   * Queued. Keeps the newest `keep` rows, those that have not ended and those that an idempotency key still names. Where all
+   * of them with their recordings hold more than `maxBytes`, the oldest that ended go, of the caller who has most, also those
+   * that a key names. Deletes at most 1000 rows a time, so that no call waits long for it: ask at least every 1000 calls.
+   */
+  prune(keep: number, maxBytes: number): void;
+}
+
 interface QueuedExecution extends QueuedWrite {
   row: ExecutionRow;
+  /** It may stand in the journal as it is. */
+  isInJournal: boolean;
 }
 
 interface RowFilter extends ExecutionFilter {
@@ -17,16 +82,12 @@ interface RowFilter extends ExecutionFilter {
 
 /** Creates the table of executions. Insert and updates of a row that wait for the same transaction become one write. */
 export function createExecutionTable(database: DatabaseSync, queue: WriteQueue): ExecutionTable {
-  const insert = database.prepare(
-    `insert into executions (id, tool, version, plugin, generation, caller, session, status, created_at, started_at,
-       ended_at, duration_ms, attempts, idempotency_key, arguments, output, error, parent, engine, cut, warnings)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const writeNew = executions.prepareInsert(database);
   const update = database.prepare(
     `update executions set status = ?, started_at = ?, ended_at = ?, duration_ms = ?, attempts = ?, output = ?, error = ?,
        engine = ?, cut = ?, warnings = ?, arguments = coalesce(?, arguments) where id = ?`,
   );
-  const get = database.prepare('select * from executions where id = ?');
+  const select = executions.prepareSelect(database, 'where id = ?');
   const interrupt = database.prepare(
     `update executions set status = 'error', error = ?1, ended_at = ?2,
        duration_ms = max(0, ?2 - coalesce(started_at, created_at))
@@ -40,38 +101,17 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
   function enqueue(row: ExecutionRow, write: (row: ExecutionRow) => void): void {
     const queued: QueuedExecution = {
       row,
+      isInJournal: false,
       apply: () => write(queued.row),
       canWait: () => queued.row.status === 'running' || queued.row.status === 'pending',
+      entry() {
+        queued.isInJournal = true;
+        return executions.entryOf(queued.row);
+      },
       settle: () => queuedById.delete(row.id),
     };
     queuedById.set(row.id, queued);
     queue.add(queued);
-  }
-
-  function writeNew(row: ExecutionRow): void {
-    insert.run(
-      row.id,
-      row.tool,
-      row.version,
-      row.plugin,
-      row.generation,
-      row.caller,
-      row.session,
-      row.status,
-      row.createdAtMs,
-      row.startedAtMs,
-      row.endedAtMs,
-      row.durationMs,
-      row.attempts,
-      row.idempotencyKey,
-      row.argumentsJson,
-      row.outputJson,
-      row.errorJson,
-      row.parent,
-      row.engine,
-      row.cutJson,
-      row.warningsJson,
-    );
   }
 
   function writeState(row: ExecutionRow): void {
@@ -92,9 +132,9 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
     if (changes === 0) writeNew(row);
   }
 
-  function select(columns: string, filter: RowFilter, tail: string): [StatementSync, SQLInputValue[]] {
+  function prepare(filter: RowFilter, query: (where: string) => string): [StatementSync, SQLInputValue[]] {
     const { where, values } = writeCondition(filter);
-    const sql = `select ${columns} from executions ${where} ${tail}`;
+    const sql = query(where);
     const statement = statements.get(sql) ?? database.prepare(sql);
     statements.set(sql, statement);
     return [statement, values];
@@ -104,23 +144,20 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
     insert: (row) => enqueue(row, writeNew),
     update(row) {
       const queued = queuedById.get(row.id);
-      if (queued === undefined) enqueue(row, writeState);
+      if (queued === undefined || queued.isInJournal) enqueue(row, writeState);
       else queued.row = row;
     },
     get(id) {
-      const queued = queuedById.get(id);
-      if (queued !== undefined) return queued.row;
-      const row = get.get(id);
-      return row === undefined ? undefined : readExecution(row);
+      return queuedById.get(id)?.row ?? select.first(id);
     },
     list(query) {
       queue.flush();
-      const [statement, values] = select('*', query, 'order by id desc limit ?');
-      return statement.all(...values, query.limit).map(readExecution);
+      const [statement, values] = prepare(query, (where) => `select * from executions ${where} order by id desc limit ?`);
+      return statement.all(...values, query.limit).map(executions.read);
     },
     count(query) {
       queue.flush();
-      const [statement, values] = select('count(*) as count', { ...query }, '');
+      const [statement, values] = prepare(query, (where) => `select count(*) as count from executions ${where}`);
       return readNumber(statement.get(...values) ?? {}, 'count');
     },
     interruptUnfinished(errorJson, atMs) {
@@ -150,30 +187,4 @@ function writeCondition(filter: RowFilter): { where: string; values: SQLInputVal
     values.push(filter.before);
   }
   return { where: terms.length === 0 ? '' : `where ${terms.join(' and ')}`, values };
-}
-
-function readExecution(row: SqlRow): ExecutionRow {
-  return {
-    id: readText(row, 'id'),
-    tool: readText(row, 'tool'),
-    version: readText(row, 'version'),
-    plugin: readText(row, 'plugin'),
-    generation: readText(row, 'generation'),
-    caller: readText(row, 'caller'),
-    session: readText(row, 'session'),
-    status: readWord(row, 'status', statuses),
-    argumentsJson: readText(row, 'arguments'),
-    outputJson: readTextOrNull(row, 'output'),
-    errorJson: readTextOrNull(row, 'error'),
-    warningsJson: readTextOrNull(row, 'warnings'),
-    createdAtMs: readNumber(row, 'created_at'),
-    startedAtMs: readNumberOrNull(row, 'started_at'),
-    endedAtMs: readNumberOrNull(row, 'ended_at'),
-    durationMs: readNumberOrNull(row, 'duration_ms'),
-    attempts: readNumber(row, 'attempts'),
-    idempotencyKey: readTextOrNull(row, 'idempotency_key'),
-    parent: readTextOrNull(row, 'parent'),
-    engine: readTextOrNull(row, 'engine'),
-    cutJson: readTextOrNull(row, 'cut'),
-  };
 }

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ExecutionRow } from '../../../../src/store/execution-types.ts';
 import { openStore } from '../../../../src/store/open.ts';
 import type { Store } from '../../../../src/store/store-types.ts';
+import type { ExecutionRow } from '../../../../src/store/tables/calls/executions.ts';
 
 let dataDir: string;
 let store: Store;

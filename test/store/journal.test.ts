@@ -1,0 +1,104 @@
+import { appendFileSync, cpSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Journal } from '../../src/store/journal.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store-types.ts';
+import { endedRow, pendingRow } from './rows.ts';
+import { temporaryDir } from './temporary-store.ts';
+
+function open(dataDir: string): Store {
+  const store = openStore({ dataDir });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** What a kill would leave now, opened by the next process. */
+function openAsLeft(dataDir: string, damage?: (journal: string) => void): Store {
+  const copy = join(temporaryDir(), 'left');
+  cpSync(dataDir, copy, { recursive: true });
+  damage?.(join(copy, 'hotcell.journal'));
+  return open(copy);
+}
+
+const event = { type: 'execution-end', atMs: 1, caller: null, subject: 's', dataJson: '{}' };
+
+describe('the journal of a store', () => {
+  it('has what was acknowledged before the next transaction, in its latest state, as long as that is not in the database', async () => {
+    const dataDir = temporaryDir();
+    const store = open(dataDir);
+    const journal = join(dataDir, 'hotcell.journal');
+    store.executions.insert(pendingRow('e0'));
+    store.executions.insert(pendingRow('e1'));
+    store.executions.update(endedRow('e1', { outputJson: '"€ first"' }));
+    store.events.insert({ ...event, seq: 7 });
+    await store.committedEnds();
+    expect(readFileSync(journal, 'utf8').split('\n')).toHaveLength(3);
+    const left = openAsLeft(dataDir);
+    expect(left.executions.get('e1')).toEqual(store.executions.get('e1'));
+    expect(left.executions.get('e0')).toBeUndefined();
+    expect(left.events.listAfter(0, { limit: 9 })).toEqual([{ ...event, seq: 7 }]);
+
+    store.executions.update(endedRow('e1', { outputJson: '"second"' }));
+    await store.committedEnds();
+    expect(openAsLeft(dataDir).executions.get('e1')?.outputJson).toBe('"second"');
+    await store.committed();
+    expect(statSync(journal).size).toBe(0);
+  });
+
+  it('is written into the database once more where a kill came between that and its end', async () => {
+    const dataDir = temporaryDir();
+    const store = open(dataDir);
+    store.executions.insert(endedRow('e1'));
+    store.events.insert({ ...event, seq: 7 });
+    await store.committedEnds();
+    const lines = readFileSync(join(dataDir, 'hotcell.journal'));
+    await store.committed();
+    const left = openAsLeft(dataDir, (journal) => appendFileSync(journal, lines));
+    expect(left.executions.count({})).toBe(1);
+    expect(left.events.listAfter(0, { limit: 9 })).toHaveLength(1);
+  });
+
+  it.each([
+    ['is cut short', '["executions","e2","wea'],
+    ['is no entry', '{"executions":1}\n'],
+    ['has too few values', '["executions","e2"]\n'],
+    ['has values of another type', '["events","seven","execution-end",1,null,"s","{}"]\n'],
+  ])('ends at a line that %s', async (_what, line) => {
+    const dataDir = temporaryDir();
+    const store = open(dataDir);
+    store.executions.insert(endedRow('e1'));
+    await store.committedEnds();
+    const left = openAsLeft(dataDir, (journal) => appendFileSync(journal, line));
+    expect(left.executions.count({})).toBe(1);
+    left.executions.insert(endedRow('e3'));
+    await left.committedEnds();
+    expect(left.executions.count({})).toBe(2);
+  });
+
+  it('is not for long rows', async () => {
+    const dataDir = temporaryDir();
+    const store = open(dataDir);
+    store.executions.insert(endedRow('e1', { outputJson: JSON.stringify('x'.repeat(100_000)) }));
+    await store.committedEnds();
+    expect(statSync(join(dataDir, 'hotcell.journal')).size).toBe(0);
+    expect(openAsLeft(dataDir).executions.count({})).toBe(1);
+  });
+});
+
+describe('append', () => {
+  it('says when the disk takes no more', () => {
+    const journal = new Journal('/dev/full');
+    onTestFinished(() => journal.close());
+    expect([journal.append([['events', 1]]), journal.append([['events', 2]])]).toEqual([false, false]);
+  });
+
+  it('takes no more than some megabytes until it is cleared', () => {
+    const journal = new Journal(join(temporaryDir(), 'journal'));
+    onTestFinished(() => journal.close());
+    const entries = [['events', 'x'.repeat(3_000_000)]] as const;
+    expect([journal.append(entries), journal.append(entries), journal.append(entries)]).toEqual([true, true, false]);
+    journal.clear();
+    expect(journal.append(entries)).toBe(true);
+  });
+});
