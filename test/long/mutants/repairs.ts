@@ -107,8 +107,8 @@ export const repairMutants: MutantsByPromise = {
     {
       what: 'any host is read for a model',
       file: 'src/repair/api/description-reader.ts',
-      find: 'reachesPublic: isPublic }',
-      replace: 'reachesPublic: true }',
+      find: 'reachesPublic: isPublic };',
+      replace: 'reachesPublic: true };',
       tests: ['test/repair/api/api-plugin.test.ts'],
     },
     {
