@@ -4,6 +4,8 @@ import type { CapabilityUser } from '../border/capability-user.ts';
 import { defaultLlmTokens } from '../config/permission-set.ts';
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/read/json-nesting.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import { suggestNearNames } from '../errors/near-names.ts';
+import { matchersOf } from '../permissions/matchers.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
 import { createDenial } from './denial.ts';
 import type { Reservation, TokenBudgets } from './llm/token-budget.ts';
@@ -101,9 +103,10 @@ export function createLlm({ generator, budgets, redactor, withTools }: Parts): {
   return {
     answer: async (asked, user, signal) => {
       const budget = readBudget(user);
-      const { tools: names = [], ...said } = readRequest(asked);
+      const { tools: names, ...said } = readRequest(asked);
       const wanted = readMessages(said, generator.maxTokens);
-      const tools = findTools(withTools?.port, names, user);
+      // A model that was given no tools may call one all the same: it reads that there is none, and answers.
+      const tools = withTools && names && findTools(withTools.port, names, user);
       generator.check();
       const clean = redactor === undefined || redactor.isIdle ? wanted : redactor.value(wanted);
       const { unitPath, caller, plugin } = user;
@@ -118,7 +121,7 @@ export function createLlm({ generator, budgets, redactor, withTools }: Parts): {
         };
       };
       const ask = async (): Promise<TextResult> => {
-        if (withTools !== undefined && tools.length > 0) {
+        if (withTools !== undefined && tools !== undefined) {
           const call: TextTools['call'] = (ref, args, turn, until) =>
             callGranted(withTools.port, { ref, arguments: args, turn }, user, until);
           return withTools.generate(clean, user, { tools, call, reserve }, signal);
@@ -149,14 +152,18 @@ export function createLlm({ generator, budgets, redactor, withTools }: Parts): {
 }
 
 /** The tools that a plugin names, each of them one that it and its caller may call. */
-function findTools(port: ToolPort | undefined, refs: readonly string[], user: CapabilityUser): TextTools['tools'] {
-  if (port === undefined || refs.length === 0) return [];
+function findTools(port: ToolPort, refs: readonly string[], user: CapabilityUser): TextTools['tools'] {
   const refByName = new Map(refs.map((ref) => [requireGranted(port, ref, user), ref]));
   const visible = port.list(user.executionId);
   return [...refByName].map(([name, ref]) => {
     const found = visible.find((tool) => tool.name === name);
     if (found !== undefined) return { ...found, ref };
-    throw new HotcellError('tool-unknown', `There is no tool "${name}".`, {
+    const { allowsTool } = matchersOf(user.granted());
+    const near = suggestNearNames(
+      name,
+      visible.flatMap((tool) => (allowsTool(tool.name) ? [tool.name] : [])),
+    );
+    throw new HotcellError('tool-unknown', `There is no tool "${name}".${near}`, {
       fix: 'See context.tools.list() for the tools that can be called.',
     });
   });

@@ -113,10 +113,10 @@ export async function callGranted(
 export function requireGranted(port: ToolPort, ref: string, user: CapabilityUser): string {
   const name = port.nameOf(ref);
   // Before the tool is looked up: a plugin does not learn what exists beyond its grant.
-  if (!matchersOf(user.granted()).allowsTool(name)) {
-    throw createDenial(user, { key: 'tools', entry: name, tried: `call the tool "${name}"` });
-  }
-  return name;
+  const { allowsTool } = matchersOf(user.granted());
+  if (allowsTool(name)) return name;
+  const granted = port.list(user.executionId).flatMap((tool) => (allowsTool(tool.name) ? [tool.name] : []));
+  throw createDenial(user, { key: 'tools', entry: name, tried: `call the tool "${name}"`, granted });
 }
 
 /** Versions of a name follow one another; the list ends where it would be too much for a cell. */

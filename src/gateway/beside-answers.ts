@@ -10,19 +10,8 @@ import { replyFailure, replyJson } from './answer-client.ts';
 import { asItCame, pickHeaders } from './as-it-came.ts';
 import { askedBy, type GatewayReply, type GatewayRequest } from './gateway-types.ts';
 
-/** What clients ask for beside answers of models. */
-export interface BesideAnswers {
-  /** The models of a caller, or one of them, in the shape of a format. */
-  listModels(format: WireFormatName, request: GatewayRequest): Promise<GatewayReply>;
-  getModel(format: WireFormatName, id: string, request: GatewayRequest): Promise<GatewayReply>;
-  /** How many tokens a request has: as the provider counts them, where its format has that, else as it is estimated. */
-  countTokens(format: WireFormatName, request: GatewayRequest, address?: RequestAddress): Promise<GatewayReply>;
-  embed(request: GatewayRequest): Promise<GatewayReply>;
-  transcribe(request: GatewayRequest): Promise<GatewayReply>;
-}
-
-/** Creates them over the models of the config. */
-export function createBesideAnswers({ upstreams, catalog }: { upstreams: Upstreams; catalog: ModelCatalog }): BesideAnswers {
+/** Creates what clients ask for beside answers of models. */
+export function createBesideAnswers({ upstreams, catalog }: { upstreams: Upstreams; catalog: ModelCatalog }) {
   const list = (request: GatewayRequest) => catalog.list(askedBy(request), { isFetched: true });
 
   async function pass(sent: AsIsRequest, request: GatewayRequest): Promise<GatewayReply | undefined> {
@@ -33,17 +22,19 @@ export function createBesideAnswers({ upstreams, catalog }: { upstreams: Upstrea
   }
 
   return {
-    async listModels(format, request) {
+    /** The models of a caller, or one of them, in the shape of a format. */
+    async listModels(format: WireFormatName, request: GatewayRequest): Promise<GatewayReply> {
       return replyJson(wireFormats[format].describeModels(await list(request)));
     },
-    async getModel(format, id, request) {
+    async getModel(format: WireFormatName, id: string, request: GatewayRequest): Promise<GatewayReply> {
       const found = (await list(request)).find(({ name }) => name === id);
       if (found !== undefined) return replyJson(wireFormats[format].describeModel(found));
       // It says which names are near.
       await catalog.resolve(id, askedBy(request));
       throw new HotcellError('not-found', `There is no model "${id.slice(0, 128)}" in the list.`);
     },
-    async countTokens(name, request, address = {}) {
+    /** How many tokens a request has: as the provider counts them, where its format has that, else as it is estimated. */
+    async countTokens(name: WireFormatName, request: GatewayRequest, address: RequestAddress = {}): Promise<GatewayReply> {
       const format = wireFormats[name];
       const { tokenCounting } = format;
       if (tokenCounting === undefined) throw new HotcellError('not-found', `The format ${name} counts no tokens.`);
@@ -53,12 +44,12 @@ export function createBesideAnswers({ upstreams, catalog }: { upstreams: Upstrea
       const told = await pass({ ...usual, path: tokenCounting.pathOf, isStreamed: false, isFree: true }, request);
       return told ?? replyJson(tokenCounting.write(estimateRequest(format.readRequest(counted, address))));
     },
-    async embed(request) {
+    async embed(request: GatewayRequest): Promise<GatewayReply> {
       const body = requireObject(request.body, 'body');
       const sent = plain('/embeddings', textOf(body.model), request, (model) => JSON.stringify({ ...body, model }));
       return (await pass(sent, request)) ?? refuseFormat('embeddings');
     },
-    async transcribe(request) {
+    async transcribe(request: GatewayRequest): Promise<GatewayReply> {
       const form = await readForm(request);
       const sent = plain('/audio/transcriptions', catalog.speechModelOf(textOf(form.get('model'))), request, (model) => {
         const copy = new FormData();

@@ -5,35 +5,31 @@ import type { Message, Part } from '../conversation/conversation.ts';
 import type { ConversationRequest } from '../conversation/request.ts';
 import type { WireFormat } from '../models/wire/wire-format.ts';
 import type { KeptAnswerTable } from '../store/tables/kept-answers.ts';
-import { isMessages } from './response-store.ts';
+import { isMessages } from './responses.ts';
 
-/** What clients cannot bring back: the calls that the daemon ran, with results, and what their format has no place for. */
-export interface KeptTurns {
-  /** Keeps what an answer consisted of, where the client gets less of it. `request` is what was asked, as the client said it. */
-  keep(request: ConversationRequest, shown: readonly Part[], messages: readonly Message[], by: TurnOwner): void;
-  /** False where nothing is kept for a caller: then nobody has to read its request. */
-  mayHave(caller: Caller): boolean;
-  /** Puts it back into a conversation that goes on from such an answer. */
-  restore(request: ConversationRequest, caller: Caller): ConversationRequest;
-}
-
-interface TurnOwner {
-  readonly caller: Caller;
-  readonly format: WireFormat;
-}
-
-/** Answers are found by all that was said before, as the client has it, so that no other conversation gets them. */
-export function createKeptTurns(table: KeptAnswerTable, now: () => number): KeptTurns {
+/**
+ * Keeps what clients cannot bring back: the calls that the daemon ran, with results, and what their format has no place for. It is found by
+ * all that was said before, as the client has it, so that no other conversation gets it.
+ */
+export function createKeptTurns(table: KeptAnswerTable, now: () => number) {
   return {
-    keep(request, shown, messages, { caller, format }) {
+    /** Keeps what an answer consisted of, where the client gets less of it. `request` is what was asked, as the client said it. */
+    keep(
+      request: ConversationRequest,
+      shown: readonly Part[],
+      messages: readonly Message[],
+      { caller, format }: { readonly caller: Caller; readonly format: WireFormat },
+    ): void {
       if (caller.isAnonymous === true || !isLossy(messages, format)) return;
       let state = '';
       for (const message of request.messages) state = follow(state, message);
       const key = keyOf(state, { role: 'assistant', parts: shown });
       if (key !== undefined) table.put({ caller: caller.id, key, value: JSON.stringify(messages), atMs: now() });
     },
-    mayHave: ({ id }) => table.bytes(id) > 0,
-    restore(request, caller) {
+    /** False where nothing is kept for a caller: then nobody has to read its request. */
+    mayHave: ({ id }: Caller): boolean => table.bytes(id) > 0,
+    /** Puts it back into a conversation that goes on from such an answer. */
+    restore(request: ConversationRequest, caller: Caller): ConversationRequest {
       if (table.bytes(caller.id) === 0 || !request.messages.some(({ role }) => role === 'assistant')) return request;
       let state = '';
       let isChanged = false;

@@ -21,16 +21,6 @@ export interface InjectedTools {
 
 export type OfferMode = Config['gateway']['tools'];
 
-/** Chooses the tools of a request. */
-export interface ToolChooser {
-  /** False where nothing would be chosen whatever the request says: then nobody has to read it. */
-  mayOffer(caller: Caller, mode: OfferMode): Promise<boolean>;
-  choose(
-    request: ConversationRequest,
-    by: { caller: Caller; mode: OfferMode; format: WireFormatName },
-  ): Promise<InjectedTools | undefined>;
-}
-
 /** More than this no provider takes. */
 const maxTools = 128;
 const maxContextChars = 8000;
@@ -39,7 +29,7 @@ const codeTools = ['search_code', 'run_code', 'search_tools', 'call_tool'];
 const finders = ['search_tools', 'call_tool'];
 
 /** Creates the chooser over the operations of the daemon, so that it knows of no tool that its caller does not. */
-export function createToolChooser(ask: Ask, books: ToolBooks): ToolChooser {
+export function createToolChooser(ask: Ask, books: ToolBooks) {
   async function listShown(request: ConversationRequest, caller: Caller, mode: OfferMode, format: WireFormatName) {
     const { tools } = await books.read(caller);
     const views = new Map(tools.map(({ view }) => [view.name, view]));
@@ -56,12 +46,16 @@ export function createToolChooser(ask: Ask, books: ToolBooks): ToolChooser {
   }
 
   return {
-    async mayOffer(caller, mode) {
+    /** False where nothing would be chosen whatever the request says: then nobody has to read it. */
+    async mayOffer(caller: Caller, mode: OfferMode): Promise<boolean> {
       if (mode === 'off') return false;
       const { tools } = await books.read(caller);
       return tools.some(({ view }) => !metaTools.has(view.name)) || (caller.code === true && tools.length > 0);
     },
-    async choose(request, { caller, mode, format }) {
+    async choose(
+      request: ConversationRequest,
+      { caller, mode, format }: { caller: Caller; mode: OfferMode; format: WireFormatName },
+    ): Promise<InjectedTools | undefined> {
       if (mode === 'off' || !mayCallOthers(request)) return undefined;
       const own = new Set([...namesOfTools(request)].map(encodeToolName));
       const shown = await listShown(request, caller, mode, format);

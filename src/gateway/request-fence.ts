@@ -6,7 +6,7 @@ import type { Message } from '../conversation/conversation.ts';
 import type { LoopView } from '../loop/loop.ts';
 import type { KeptAnswerTable } from '../store/tables/kept-answers.ts';
 import { canonicalJson } from '../tools/canonical-json.ts';
-import { isMessages } from './response-store.ts';
+import { isMessages } from './responses.ts';
 
 /** What a request is known by when it comes again. */
 export interface RequestIdentity {
@@ -32,15 +32,7 @@ export type FenceAnswer =
   | { readonly kind: 'refuse'; readonly failure: ModelFailure };
 
 /** Lets no request run its tools twice. */
-export interface RequestFence {
-  enter(caller: Caller, identity: RequestIdentity): FenceAnswer;
-  /** Somebody reads the answer; until the returned function is called or the signal aborts nobody else does. */
-  attend(loopId: string, signal: AbortSignal): () => void;
-  /** A tool of it was run. */
-  noteRun(caller: Caller, identity: RequestIdentity): void;
-  /** No tool was run: the same request may be made again. */
-  forget(caller: Caller, identity: RequestIdentity): void;
-}
+export type RequestFence = ReturnType<typeof createRequestFence>;
 
 /** For so long a request without a key of its own counts as a retry of the same one before. */
 const leaseMs = 120_000;
@@ -50,7 +42,7 @@ export function createRequestFence(parts: {
   readonly table: KeptAnswerTable;
   readonly findLoop: (id: string, caller: Caller) => LoopView | undefined;
   readonly now: () => number;
-}): RequestFence {
+}) {
   const { table, findLoop, now } = parts;
   const attended = new Map<string, AbortSignal>();
 
@@ -70,7 +62,7 @@ export function createRequestFence(parts: {
   }
 
   return {
-    enter(caller, identity) {
+    enter(caller: Caller, identity: RequestIdentity): FenceAnswer {
       const row = caller.isAnonymous === true ? undefined : table.get(caller.id, rowKeyOf(identity));
       const known = readKnown(row?.value);
       if (row === undefined || known === undefined) return begin(caller, identity);
@@ -89,7 +81,8 @@ export function createRequestFence(parts: {
       if (view.end?.reason === 'model-failed') return begin(caller, identity, [...before, ...view.end.messages], answerId);
       return { kind: 'follow', loopId, answerId, before };
     },
-    attend(loopId, signal) {
+    /** Somebody reads the answer; until the returned function is called or the signal aborts nobody else does. */
+    attend(loopId: string, signal: AbortSignal): () => void {
       attended.set(loopId, signal);
       const release = (): void => {
         signal.removeEventListener('abort', release);
@@ -98,11 +91,13 @@ export function createRequestFence(parts: {
       signal.addEventListener('abort', release, { once: true });
       return release;
     },
-    noteRun(caller, identity) {
+    /** A tool of it was run. */
+    noteRun(caller: Caller, identity: RequestIdentity): void {
       const known = readKnown(table.get(caller.id, rowKeyOf(identity))?.value);
       if (known !== undefined && !known.hasRun) write(caller, identity, { ...known, hasRun: true });
     },
-    forget: (caller, identity) => void table.remove(caller.id, rowKeyOf(identity)),
+    /** No tool was run: the same request may be made again. */
+    forget: (caller: Caller, identity: RequestIdentity): void => void table.remove(caller.id, rowKeyOf(identity)),
   };
 }
 

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Caller } from '../callers/caller.ts';
 import { modelFormats } from '../config/settings/model-formats.ts';
-import type { GatewayDoor, GatewayDoorParts } from '../gateway/gateway-door.ts';
+import type { Gateway, GatewayParts } from '../gateway/gateway.ts';
 import type { GatewayReply, GatewayRequest } from '../gateway/gateway-types.ts';
 import type { WireFormatName } from '../models/wire/wire-format.ts';
 import { type Authenticate, admit, type IsCurrent, refuseEnded } from './admission/auth.ts';
@@ -11,7 +11,7 @@ import type { Shares } from './admission/shares.ts';
 import { toHotcellError } from './problem-reply.ts';
 
 /** What the routes are served with. */
-export interface GatewayRouteParts extends GatewayDoorParts {
+export interface GatewayRouteParts extends GatewayParts {
   readonly authenticate: Authenticate;
   readonly isCurrent: IsCurrent;
   readonly watchKeys: (changed: () => void) => () => void;
@@ -22,7 +22,7 @@ export interface GatewayRouteParts extends GatewayDoorParts {
 
 /** The routes, once they are registered. */
 export interface GatewayRoutes {
-  readonly open: () => Promise<GatewayDoor>;
+  readonly open: () => Promise<Gateway>;
   readonly close: () => void;
 }
 
@@ -30,13 +30,13 @@ const maxBodyBytes = 32 * 1024 * 1024;
 /** A client that takes nothing for so long is gone. */
 const unreadMs = 60_000;
 
-type Answer = (door: GatewayDoor, request: GatewayRequest, rest: string) => Promise<GatewayReply>;
+type Answer = (door: Gateway, request: GatewayRequest, rest: string) => Promise<GatewayReply>;
 
 /** Serves clients of models in the formats of the providers. What serves them is loaded with the first request. */
 export function registerGatewayRoutes(app: FastifyInstance, parts: GatewayRouteParts): GatewayRoutes {
-  let opening: Promise<GatewayDoor> | undefined;
-  const open = (): Promise<GatewayDoor> => {
-    opening ??= import('../gateway/gateway-door.ts').then(({ createGatewayDoor }) => createGatewayDoor(parts));
+  let opening: Promise<Gateway> | undefined;
+  const open = (): Promise<Gateway> => {
+    opening ??= import('../gateway/gateway.ts').then(({ createGateway }) => createGateway(parts));
     return opening;
   };
   const streams = new Set<{ readonly caller: Caller; readonly end: () => void }>();

@@ -9,7 +9,7 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import { describeJsonFault } from '../errors/json-fault.ts';
 import type { EventLog } from '../events/event.ts';
 import { createResourceWatches, type ResourceWatches } from '../events/resource-watches.ts';
-import type { GatewayDoorParts } from '../gateway/gateway-door.ts';
+import type { GatewayParts } from '../gateway/gateway.ts';
 import type { ModelTotals } from '../models/meter.ts';
 import { mcpClientContracts } from '../operations/contracts/mcp-clients.ts';
 import { prepareOperations } from '../operations/invoke.ts';
@@ -51,7 +51,7 @@ export interface HttpServerParts {
   readonly version: string;
   readonly log: Logger;
   /** What clients of models are served with; they are not when it is absent. */
-  readonly gateway?: Omit<GatewayDoorParts, 'operations' | 'events' | 'now'>;
+  readonly gateway?: Omit<GatewayParts, 'operations' | 'events' | 'now'>;
   /** What models were used for since the start. */
   readonly modelTotals?: () => ReadonlyMap<string, ModelTotals>;
   /** False as long as plugins load; always ready when absent. */

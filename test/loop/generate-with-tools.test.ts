@@ -10,9 +10,13 @@ const asks = (engine: string, permissions: string) => `export default {
   } }`;
 
 const plugins = {
-  'asks.ts': asks('quickjs', `{ llm: 100_000, tools: ['weather', 'wipe', 'asks', 'fails', 'nowhere'] }`),
+  'asks.ts': asks('quickjs', `{ llm: 100_000, tools: ['weather', 'wipe', 'asks', 'fails', 'nowhere', 'wheather'] }`),
   'asks-in-deno.ts': asks('deno', `{ llm: 100_000, tools: ['weather'] }`),
   'poor.ts': asks('quickjs', `{ llm: 3000, tools: ['weather'] }`),
+  'calls.ts': `export default { description: 'Calls a tool.', permissions: { tools: ['weather'] },
+    handler: async ({ request }: { request: any }, context) => {
+      try { return await context.tools.call(request, {}) } catch ({ code, message }) { return { code, message } }
+    } }`,
   'alone.ts': asks('quickjs', '{ llm: 100_000 }'),
   'weather.ts': `export default { description: 'The weather of a city.', isParallelSafe: true,
     handler: ({ city }: { city: string }) => 'sunny in ' + city }`,
@@ -33,7 +37,7 @@ afterAll(async () => {
 beforeEach(() => model.forget());
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of plugins are looked into freely
-const run = async (tool: string, request: object): Promise<any> => (await small.call(tool, { request })).output;
+const run = async (tool: string, request: object | string): Promise<any> => (await small.call(tool, { request })).output;
 const twoCities = [ask('weather', 'a', { city: 'Oslo' }), ask('weather', 'b', { city: 'Bern' })];
 
 describe('context.llm.generate with tools', () => {
@@ -86,6 +90,32 @@ describe('context.llm.generate with tools', () => {
     expect(told).toContain('broken');
     expect(told).toContain('There is no tool \\"wipe\\"');
     expect(told).toContain('(call-cycle)');
+  });
+
+  it.each([[[]], [['weather']]])('answers a model that calls what it was not given: tools %j', async (tools) => {
+    model.next((_request, response) => sendParts(response, [ask('wipe', 'w', { disk: 'C' })]));
+    model.next((_request, response) => sendParts(response, [say('Then I cannot.')]));
+    expect(await run('asks', { prompt: 'Wipe it', tools })).toMatchObject({
+      text: 'Then I cannot.',
+      finishReason: 'stop',
+      calls: [{ name: 'wipe', status: 'refused' }],
+    });
+    expect(model.seen.at(-1)?.body.tools?.length ?? 0).toBe(tools.length);
+  });
+
+  it('names the granted tools that are near a misspelt one, in every way to ask for it', async () => {
+    const before = model.seen.length;
+    const near = { code: 'permission-denied', message: expect.stringContaining('Did you mean "weather"?') };
+    expect(await run('asks', { prompt: 'Hi', tools: ['wether'] })).toMatchObject(near);
+    expect((await run('calls', 'wether')).message).toMatch(/Did you mean "weather"\? Correct the name, or: .*tools=wether/);
+    expect(await run('asks', { prompt: 'Hi', tools: ['wheather'] })).toMatchObject({
+      code: 'tool-unknown',
+      message: expect.stringContaining('Did you mean "weather"?'),
+    });
+    // What it was not granted it does not learn of.
+    expect((await run('alone', { prompt: 'Hi', tools: ['wether'] })).message).not.toContain('weather');
+    expect((await run('asks', { prompt: 'Hi', tools: ['callz'] })).message).not.toContain('Did you mean');
+    expect(model.seen.length).toBe(before);
   });
 
   it('ends where a loop ends', async () => {
