@@ -1,10 +1,9 @@
 import { quotas } from '../config/quotas.ts';
 import type { Store } from '../store/store-types.ts';
 import type { EventRow } from '../store/tables/events.ts';
-import type { EventEnvelope, EventFilter, EventLog } from './event.ts';
+import { type EventEnvelope, type EventFilter, type EventLog, parseEvent } from './event.ts';
 import { executionsOf, filterEvent, publicEventTypes } from './event-filter.ts';
 import { type EventDataByType, type EventType, rowOf } from './event-table.ts';
-import { parseEvent } from './parse-event.ts';
 
 /** What an event log is made of. */
 export interface EventLogOptions {

@@ -1,4 +1,5 @@
-import type { EventDataByType, EventType } from './event-table.ts';
+import { Compile, type Validator } from 'typebox/compile';
+import { type EventDataByType, type EventType, isEventType, rowOf } from './event-table.ts';
 
 /** One event on its way: what happened, to whom, for whom. `caller` is null for what concerns the daemon itself. */
 export type EventEnvelope = {
@@ -37,4 +38,31 @@ export interface EventFilter {
   readonly types?: readonly EventType[];
   /** Only what happens in this execution, and what is asked and answered in it. */
   readonly execution?: string;
+}
+
+const validators = new Map<EventType, Validator>();
+
+/** Reads an event that comes from the disk; undefined when this version does not know its type or its data. */
+export function parseEvent(event: UnreadEvent): EventEnvelope | undefined {
+  return isEvent(event) ? event : undefined;
+}
+
+/** An event as it was kept. */
+export interface UnreadEvent {
+  readonly seq: number;
+  readonly type: string;
+  readonly at: number;
+  readonly caller: string | null;
+  readonly subject: string;
+  readonly data: unknown;
+}
+
+function isEvent(event: UnreadEvent): event is EventEnvelope {
+  return isEventType(event.type) && validatorOf(event.type).Check(event.data);
+}
+
+function validatorOf(type: EventType): Validator {
+  const validator = validators.get(type) ?? Compile(rowOf(type).data);
+  validators.set(type, validator);
+  return validator;
 }

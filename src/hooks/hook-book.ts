@@ -45,11 +45,6 @@ export interface HearingHook {
   check(): 'approved' | 'changed' | 'revoked';
 }
 
-/** A hook that watches over calls and cannot be asked, since its files are not those that were approved. */
-export interface BlockingHook {
-  readonly name: string;
-}
-
 const nothing: PermissionSet = Object.freeze({});
 
 /** Knows the hooks, who approved them, and those that hear an event. */
@@ -251,8 +246,8 @@ export function createHookBook(parts: HookBookParts) {
     isHeard: (event: HookEvent, tool?: string): boolean =>
       approved.some((manifest) => hearsEvent(manifest, event) && hearsTool(manifest.tools, tool)) ||
       (event === 'tool:before' && blocked.some((tools) => hearsTool(tools, tool))),
-    /** The hooks whose files changed since they were approved to watch over calls of this tool. */
-    findBlocking(tool: string): BlockingHook[] {
+    /** The hooks whose files changed since they were approved to watch over calls of this tool: they cannot be asked. */
+    findBlocking(tool: string): Pick<HearingHook, 'name'>[] {
       // Put back as they were, or approved in the meantime, they block nothing.
       for (const record of records.values()) if (record.blockedTools !== undefined && look(record)) follow();
       const blocking = [...records.values()].filter(({ blockedTools }) => blockedTools && hearsTool(blockedTools, tool));

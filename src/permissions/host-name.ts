@@ -1,12 +1,5 @@
 import { isIPv4 } from 'node:net';
 
-/** A host and the port that goes with it, as a grant or a URL names them. */
-export interface HostPort {
-  /** Lower-case ASCII name without trailing dot, dotted IPv4, or IPv6 in brackets: as in `URL.hostname`. */
-  readonly host: string;
-  readonly port?: number;
-}
-
 const maxHostChars = 253;
 const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 

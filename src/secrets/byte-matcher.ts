@@ -1,8 +1,7 @@
+import type { Needle } from './encodings.ts';
+
 /** Something to look for, and what it is called when it is found. */
-export interface Pattern {
-  readonly bytes: Uint8Array;
-  readonly before: 0 | 1;
-  readonly after: 0 | 1;
+export interface Pattern extends Needle {
   readonly label: string;
 }
 

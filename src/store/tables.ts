@@ -1,11 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { createApprovalTable } from './tables/access/approvals.ts';
 import { createAuditTable } from './tables/access/audit.ts';
-import { createGrantTable } from './tables/access/grants.ts';
+import { createGrantTable, createPermissionUseTable } from './tables/access/grants.ts';
 import { createHookApprovalTable } from './tables/access/hook-approvals.ts';
 import { createKeyTable } from './tables/access/keys.ts';
 import { createMcpLoginTable, createMcpPinTable } from './tables/access/mcp-approvals.ts';
-import { createPermissionUseTable } from './tables/access/permission-uses.ts';
 import { createSecretTable } from './tables/access/secrets.ts';
 import { createExecutionTable, executions } from './tables/calls/executions.ts';
 import { createIdempotencyTable } from './tables/calls/idempotency.ts';

@@ -23,7 +23,6 @@ export function createOfferedTools(parts: {
     /** By name, the highest version first. */
     list: (caller: Caller): readonly ToolEntry[] =>
       parts.switches.isOn('enabled') ? parts.registry.list().filter((entry) => isOffered(entry, caller)) : [],
-    isOffered,
     /** Whatever there is, offered or not: the same object as long as it is the same. */
     all: parts.registry.list,
   };

@@ -35,8 +35,6 @@ export function createMounts(config: Parts) {
   const { run: pass } = createSlots(maxAtOnce);
   const turns = createTurns();
   return {
-    /** The real path of a mount and whether it may be written; undefined when there is none. */
-    describe: (name: string): { readonly dir: string; readonly canWrite: boolean } | undefined => mounts.get(name),
     /** Throws `file-refused` for a mount that there is none of. */
     find: (name: string): FilePlace => {
       const mount = mounts.get(name);

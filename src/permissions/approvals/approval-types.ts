@@ -1,14 +1,13 @@
+import type { ApprovalRow } from '../../store/tables/access/approvals.ts';
+
 /**
  * What a person is asked: to grant permissions, to let a call run, to answer a question of a running call with yes or no or with more
  * (`ask`), to let a hook run, to use an MCP server.
  */
-export type ApprovalKind = 'grant' | 'call' | 'confirm' | 'hook' | 'mcp' | 'ask';
+export type ApprovalKind = ApprovalRow['kind'];
 
 /** Where a question stands. `withdrawn`: what asked is over, so nobody needs the answer. */
-export type ApprovalStatus = 'open' | 'approved' | 'denied' | 'expired' | 'withdrawn';
-
-/** Why somebody must be asked. */
-export type ApprovalReason = 'permissions' | 'dangerous' | 'hybrid' | 'confirm' | 'hook' | 'mcp' | 'ask';
+export type ApprovalStatus = ApprovalRow['status'];
 
 /** A question to a person. */
 export interface ApprovalRequest {
@@ -26,7 +25,8 @@ export interface ApprovalRequest {
   /** An admin caused it: the reserve is for these. */
   readonly isAdmin?: boolean;
   readonly session?: string;
-  readonly reason: ApprovalReason;
+  /** Why somebody must be asked. */
+  readonly reason: ApprovalRow['reason'];
   /** One sentence. Of the kinds `confirm` and `ask` it is the plugin's own text, and every door shows it as such. */
   readonly question: string;
   /** SHA-256 (hex) of what the answer binds: canonical arguments, or the permissions that are asked for. */

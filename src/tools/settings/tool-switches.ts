@@ -15,7 +15,7 @@ export function createToolSwitches(parts: {
   readonly now: () => number;
 }) {
   const { config, table, now } = parts;
-  const off = new Map(table.list().map(({ name, setBy, setAtMs }) => [name, { by: setBy, atMs: setAtMs }]));
+  const off = new Set(table.list().map(({ name }) => name));
   return {
     isOn: (name: ToolSwitch): boolean => config.tools[name] && !off.has(name),
     /** Kept over restarts. Throws `conflict` when the config has it off: no door turns on what the config turned off. */
@@ -31,11 +31,8 @@ export function createToolSwitches(parts: {
         return;
       }
       if (off.has(name)) return;
-      const atMs = now();
-      table.put({ name, setBy: by, setAtMs: atMs });
-      off.set(name, { by, atMs });
+      table.put({ name, setBy: by, setAtMs: now() });
+      off.add(name);
     },
-    /** Who turned it off while the daemon ran. */
-    turnedOffBy: (name: ToolSwitch): { readonly by: string; readonly atMs: number } | undefined => off.get(name),
   };
 }

@@ -94,7 +94,7 @@ function hasLength(bounds: Readonly<Record<string, unknown>>, text: string, fuel
 }
 
 /** The positions of two equal items, or undefined. Linear: items are compared as canonical text. */
-export function findTwins(items: readonly unknown[], fuel: Fuel): readonly [number, number] | undefined {
+function findTwins(items: readonly unknown[], fuel: Fuel): readonly [number, number] | undefined {
   const positions = new Map<unknown, number>();
   for (const [index, item] of items.entries()) {
     // A prefix keeps texts of objects apart from strings that read the same.

@@ -22,13 +22,11 @@ export type PluginTable = ReturnType<typeof createPluginTable>;
 /** Creates the table of plugin files; everything is written at once. */
 export function createPluginTable(database: DatabaseSync) {
   const put = plugins.preparePut(database, 'path');
-  const byPath = plugins.prepareSelect(database, 'where path = ?');
   const all = plugins.prepareSelect(database, 'order by path');
   const remove = database.prepare('delete from plugins where path = ?');
 
   return {
     upsert: (row: PluginRow): void => void writeNow(() => put(row)),
-    get: (path: string) => byPath.first(path),
     list: () => all.all(),
     delete: (path: string): void => void writeNow(() => remove.run(path)),
   };
