@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { ProtocolError, SdkError, SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client';
+import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { cleanUntrustedText } from '../permissions/untrusted-text.ts';
 
@@ -53,12 +53,20 @@ function isLoginWanted(error: unknown): boolean {
   return causesOf(error).some((each) => each instanceof UnauthorizedError) || findHttpStatus(error) === 401;
 }
 
+/** Whatever else the library refuses is one answer: the calls beside it go on. */
+const lostCodes: ReadonlySet<SdkErrorCode> = new Set([
+  SdkErrorCode.ConnectionClosed,
+  SdkErrorCode.NotConnected,
+  SdkErrorCode.NotInitialized,
+  SdkErrorCode.SendFailed,
+]);
+
 /** The connection cannot be used any more, or the server does not know it. */
 export function isLost(error: unknown): boolean {
   const status = findHttpStatus(error);
   if (status !== undefined) return status === 401 || status === 403 || status === 404 || status >= 500;
   if (isLoginWanted(error)) return true;
-  return !(error instanceof ProtocolError) && (findOwn(error)?.code === 'network-failed' || error instanceof SdkError);
+  return findOwn(error)?.code === 'network-failed' || (error instanceof SdkError && lostCodes.has(error.code));
 }
 
 /** Why a call failed; `neverBegun` is a fact of it when nothing of it can have been done. `ending` is why the connection is over, if it is. */
