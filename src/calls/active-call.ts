@@ -1,4 +1,4 @@
-import { countedAs } from '../config/anonymous.ts';
+import { countedAs } from '../config/counted-callers.ts';
 import type { Deadline } from '../engines/deadline.ts';
 import type { HotcellError } from '../errors/hotcell-error.ts';
 import type { Approval } from '../permissions/approvals/approval-types.ts';

@@ -6,8 +6,8 @@ import type { Config } from '../config/config-types.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Store } from '../store/store-types.ts';
-import { createDenial } from './denial.ts';
 import { createPayloadReader } from './payload.ts';
+import { createDenial } from './permission-denial.ts';
 
 interface Parts {
   readonly table: Pick<Store['kv'], 'get' | 'set' | 'delete' | 'list'>;

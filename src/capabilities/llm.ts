@@ -7,10 +7,10 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
 import { matchersOf } from '../permissions/matchers.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
-import { createDenial } from './denial.ts';
 import type { Reservation, TokenBudgets } from './llm/token-budget.ts';
 import { estimateTokens, messageTokens } from './llm/token-estimate.ts';
 import { createPayloadReader } from './payload.ts';
+import { createDenial } from './permission-denial.ts';
 import { callGranted, type NestedAnswer, requireGranted, type ToolPort, type VisibleTool } from './tools.ts';
 
 /** What a model is asked. Texts are free of secrets. */

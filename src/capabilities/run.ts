@@ -7,8 +7,8 @@ import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { findNearNames } from '../errors/near-names.ts';
 import { matchersOf } from '../permissions/matchers.ts';
-import { createDenial } from './denial.ts';
 import { createPayloadReader } from './payload.ts';
+import { createDenial } from './permission-denial.ts';
 import { runNative } from './run/run-native.ts';
 
 /** What `context.run` needs of the daemon. */

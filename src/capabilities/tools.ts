@@ -4,8 +4,8 @@ import type { Capability } from '../border/capability.ts';
 import type { CapabilityUser } from '../border/capability-user.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { matchersOf } from '../permissions/matchers.ts';
-import { createDenial } from './denial.ts';
 import { createPayloadReader } from './payload.ts';
+import { createDenial } from './permission-denial.ts';
 
 /** A tool as a plugin sees it. */
 export interface VisibleTool {

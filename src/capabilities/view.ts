@@ -4,7 +4,7 @@ import type { PermissionSet } from '../config/permission-set.ts';
 import { matchersOf } from '../permissions/matchers.ts';
 import { BoundedMap } from '../queues/bounded-map.ts';
 import type { SecretBook } from '../secrets/secret-types.ts';
-import { describeGrant } from './denial.ts';
+import { describeGrant } from './permission-denial.ts';
 
 /** What `buildBorderView` needs to know of a call. */
 export interface ViewSources {

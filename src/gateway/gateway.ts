@@ -20,9 +20,9 @@ import { asItCame } from './as-it-came.ts';
 import { createBesideAnswers } from './beside-answers.ts';
 import { compactConversation } from './compact.ts';
 import { type Asked, askedBy, type GatewayReply, type GatewayRequest } from './gateway-types.ts';
+import { createToolChooser, type InjectedTools, type OfferMode } from './injected-tools.ts';
 import { createKeptTurns } from './kept-turns.ts';
 import { createLoopAnswers, type KeepAnswer } from './loop-answer.ts';
-import { createToolChooser, type InjectedTools, type OfferMode } from './offered-tools.ts';
 import { createRequestFence, newAnswerId } from './request-fence.ts';
 import { createResponses } from './responses.ts';
 

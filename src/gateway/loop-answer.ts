@@ -5,8 +5,8 @@ import { namesOfTools } from '../conversation/request.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { LoopEnd, Loops } from '../loop/loop.ts';
 import type { Asked } from './gateway-types.ts';
+import type { InjectedTools } from './injected-tools.ts';
 import { answerOfLoop, createLoopStream, type LoopTelling } from './loop-stream.ts';
-import type { InjectedTools } from './offered-tools.ts';
 import { type FencedRequest, identifyRequest, type RequestFence, type RequestIdentity } from './request-fence.ts';
 import type { Responses } from './responses.ts';
 

@@ -1,7 +1,7 @@
 import type { Caller } from '../callers/caller.ts';
 import { maySee } from '../calls/record/execution-reader.ts';
 import { waitForEnd } from '../calls/time-limit.ts';
-import { countedAs } from '../config/anonymous.ts';
+import { countedAs } from '../config/counted-callers.ts';
 import { quotas } from '../config/quotas.ts';
 import { Deadline } from '../engines/deadline.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';

@@ -1,6 +1,6 @@
 import { CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
 import type { Caller } from '../callers/caller.ts';
-import { countedAs } from '../config/anonymous.ts';
+import { countedAs } from '../config/counted-callers.ts';
 import { isObject } from '../config/json-object.ts';
 import type { McpClientView } from '../operations/contracts/mcp-clients.ts';
 import { BoundedMap } from '../queues/bounded-map.ts';

@@ -1,6 +1,6 @@
 import type { Caller } from '../callers/caller.ts';
 import { dayOf, endOfDay } from '../capabilities/llm/token-budget.ts';
-import { countedAs } from '../config/anonymous.ts';
+import { countedAs } from '../config/counted-callers.ts';
 import type { ModelPrice } from '../config/settings/model-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { ModelBudget, ModelUseTable } from '../store/tables/model-uses.ts';

@@ -1,5 +1,5 @@
 import { dayOf } from '../capabilities/llm/token-budget.ts';
-import { countedAs } from '../config/anonymous.ts';
+import { countedAs } from '../config/counted-callers.ts';
 import { quotas } from '../config/quotas.ts';
 import type { ModelPrice, ModelSettings } from '../config/settings/model-settings.ts';
 import type { TokenUsage } from '../conversation/answer.ts';

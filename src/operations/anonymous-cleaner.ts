@@ -1,5 +1,5 @@
 import { deleteAnonymousFolders } from '../capabilities/files/workspaces.ts';
-import { anonymousPrefix } from '../config/anonymous.ts';
+import { anonymousPrefix } from '../config/counted-callers.ts';
 import type { Store } from '../store/store-types.ts';
 
 /** Deletes what callers without a token leave behind: files and values. Their executions stay, for the operator to see. */

@@ -10,7 +10,7 @@ import type { ProposeByModel } from './model/propose-by-model.ts';
 import { describeServing, type Proposal, type Repair, savedSince } from './repair.ts';
 import type { RepairBook } from './repair-book.ts';
 import type { Candidate, TryProposal } from './trial/trial.ts';
-import { createTrials, type MendRequest, type Trials, type Tried } from './trials.ts';
+import { createTrials, type MendRequest, type Trials, type Tried } from './try-and-decide.ts';
 
 /** What a diagnosis is asked for. */
 export interface DiagnosisOrder {

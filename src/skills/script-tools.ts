@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import Value from 'typebox/value';
 import { chooseCallTime, type NativeToolParts, nativeInput, nativeOutput, runForTool } from '../builtins/native/run-native.ts';
-import { createDenial } from '../capabilities/denial.ts';
+import { createDenial } from '../capabilities/permission-denial.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { matchersOf } from '../permissions/matchers.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { CapabilityTable } from '../../border/capability.ts';
 import type { NativeCommand } from '../../border/container-command.ts';
-import { createDenial } from '../../capabilities/denial.ts';
+import { createDenial } from '../../capabilities/permission-denial.ts';
 import type { HostedCall } from '../../tools/hosted/hosted-types.ts';
 
 /** What every tool that runs a command takes beside the command itself. */

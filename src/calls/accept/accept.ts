@@ -1,5 +1,5 @@
-import { countedAs } from '../../config/anonymous.ts';
 import type { Config } from '../../config/config-types.ts';
+import { countedAs } from '../../config/counted-callers.ts';
 import { isObject } from '../../config/json-object.ts';
 import { Deadline } from '../../engines/deadline.ts';
 import type { GuestIssue } from '../../engines/throw-report.ts';

@@ -1,5 +1,5 @@
 import { createRateBuckets } from '../../callers/rate-buckets.ts';
-import { countedAs } from '../../config/anonymous.ts';
+import { countedAs } from '../../config/counted-callers.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { Counts } from '../../queues/counts.ts';
 import type { CallRequest } from '../call-types.ts';

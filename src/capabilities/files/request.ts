@@ -2,7 +2,7 @@ import type { CapabilityUser } from '../../border/capability-user.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { type Matchers, matchersOf } from '../../permissions/matchers.ts';
 import { mountOf, parsePlace } from '../../permissions/path-grammar.ts';
-import { createDenial } from '../denial.ts';
+import { createDenial } from '../permission-denial.ts';
 
 /** A path that was checked against the grammar and the grant. */
 export interface GrantedPath {

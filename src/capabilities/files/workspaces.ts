@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { anonymousPrefix } from '../../config/anonymous.ts';
+import { anonymousPrefix } from '../../config/counted-callers.ts';
 import { createSlots } from '../../queues/slots.ts';
 import { createTurns } from '../../queues/turns.ts';
 import { type Folder, openRootFolder } from './folder.ts';

@@ -1,4 +1,4 @@
-import { countedAs } from '../../config/anonymous.ts';
+import { countedAs } from '../../config/counted-callers.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { ModelUsageTable } from '../../store/tables/model-usage.ts';
 

@@ -2,7 +2,7 @@ import { connect, isIPv6, type Socket } from 'node:net';
 import type { CapabilityUser } from '../../border/capability-user.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { normalizeHost } from '../../permissions/host-name.ts';
-import { createDenial } from '../denial.ts';
+import { createDenial } from '../permission-denial.ts';
 import { describePlace, mayReach, type NetworkCheck } from './network-check.ts';
 
 /** How often an open connection is asked whether it is still granted, in ms. */

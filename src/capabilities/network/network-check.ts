@@ -2,7 +2,7 @@ import type { CapabilityUser } from '../../border/capability-user.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { isAddressLiteral } from '../../permissions/host-name.ts';
 import { type Matchers, matchersOf } from '../../permissions/matchers.ts';
-import { createDenial } from '../denial.ts';
+import { createDenial } from '../permission-denial.ts';
 import { type Destination, isBlockedPort } from './destination.ts';
 import { judgeAddress } from './private-addresses.ts';
 import type { Resolve } from './resolve.ts';

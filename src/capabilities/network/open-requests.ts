@@ -1,5 +1,5 @@
 import type { CapabilityUser } from '../../border/capability-user.ts';
-import { countedAs } from '../../config/anonymous.ts';
+import { countedAs } from '../../config/counted-callers.ts';
 import type { PlaceBounds } from '../../config/quotas/quota.ts';
 import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';

@@ -3,7 +3,7 @@ import type { CapabilityUser } from '../../border/capability-user.ts';
 import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { HeldPlace } from '../../queues/place-count.ts';
-import { createDenial } from '../denial.ts';
+import { createDenial } from '../permission-denial.ts';
 import type { ByteAccount } from './byte-budget.ts';
 import type { Destination } from './destination.ts';
 import { describePlace, mayReach } from './network-check.ts';

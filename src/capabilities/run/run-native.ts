@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Capability, CapabilityTable } from '../../border/capability.ts';
 import type { CapabilityUser } from '../../border/capability-user.ts';
 import type { CommandFile, NativeCommand, NativeResult, RunCommand } from '../../border/container-command.ts';
-import { countedAs } from '../../config/anonymous.ts';
+import { countedAs } from '../../config/counted-callers.ts';
 import { bringFiles, putBack } from './workspace-files.ts';
 
 /** What commands need of the daemon. */

@@ -4,9 +4,9 @@ import type { Client } from '../../client/client.ts';
 import { omitUndefined } from '../../config/json-object.ts';
 import { executionContracts } from '../../operations/contracts/executions.ts';
 import { renderExecutionError } from '../render/error.ts';
-import { formatDuration, formatTime } from '../render/format.ts';
 import { renderLog } from '../render/log.ts';
 import { type Style, tame } from '../render/style.ts';
+import { formatDuration, formatTime } from '../render/time-text.ts';
 import type { CliSession } from '../session.ts';
 import { addClientCommand, addListing, addOperation, readCount, readOneOf } from './command.ts';
 

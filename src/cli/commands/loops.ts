@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { loopContracts } from '../../operations/contracts/loops.ts';
-import { formatTime } from '../render/format.ts';
 import { tame } from '../render/style.ts';
+import { formatTime } from '../render/time-text.ts';
 import type { CliSession } from '../session.ts';
 import { addListing, addOperation } from './command.ts';
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { omitUndefined } from '../../config/json-object.ts';
 import { modelContracts, useGroups } from '../../operations/contracts/models.ts';
-import { formatTime } from '../render/format.ts';
 import { tame } from '../render/style.ts';
 import { renderTable } from '../render/table.ts';
+import { formatTime } from '../render/time-text.ts';
 import type { CliSession } from '../session.ts';
 import { addOperation, readCount, readOneOf } from './command.ts';
 

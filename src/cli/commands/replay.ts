@@ -6,9 +6,9 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import { executionContracts } from '../../operations/contracts/executions.ts';
 import type { ReplayEnd, ReplayReport } from '../../replay/replay-types.ts';
 import { renderExecutionError } from '../render/error.ts';
-import { formatDuration } from '../render/format.ts';
 import { renderLog } from '../render/log.ts';
 import { type Style, tame } from '../render/style.ts';
+import { formatDuration } from '../render/time-text.ts';
 import type { CliSession } from '../session.ts';
 import { addOperation } from './command.ts';
 

@@ -1,8 +1,8 @@
 import type { ApprovalView } from '../../operations/contracts/access/approvals.ts';
 import { cleanUntrustedText, describeUntrustedValue } from '../../permissions/untrusted-text.ts';
-import { formatTime } from './format.ts';
 import type { Style } from './style.ts';
 import { type Column, renderTable } from './table.ts';
+import { formatTime } from './time-text.ts';
 
 const reasons: Readonly<Record<ApprovalView['reason'], string>> = {
   permissions: 'it asks for permissions that it does not have',

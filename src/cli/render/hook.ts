@@ -1,8 +1,8 @@
 import type { HookItem } from '../../operations/contracts/hooks.ts';
 import { cleanUntrustedText } from '../../permissions/untrusted-text.ts';
-import { formatTime } from './format.ts';
 import type { Style } from './style.ts';
 import { renderTable } from './table.ts';
+import { formatTime } from './time-text.ts';
 
 const maxRowChars = 8000;
 

@@ -1,7 +1,7 @@
 import type { EventEnvelope } from '../../events/event.ts';
-import { formatDuration, formatTime } from './format.ts';
 import { renderLogLine } from './log.ts';
 import { type Style, tame } from './style.ts';
+import { formatDuration, formatTime } from './time-text.ts';
 
 /** What people at the terminal of a daemon see of calls and of what they log. */
 export interface LiveCalls {

@@ -2,9 +2,9 @@ import { basename } from 'node:path';
 import type { EventEnvelope } from '../../events/event.ts';
 import { quoteQuestion } from './approval.ts';
 import { placeOf } from './error.ts';
-import { formatDuration, formatTime } from './format.ts';
 import { paintState } from './plugin.ts';
 import { type Style, tame } from './style.ts';
+import { formatDuration, formatTime } from './time-text.ts';
 
 /** What a person at the terminal of a daemon sees of an event: one line a reload, the frame of what broke, else nothing. */
 export function renderLiveEvent(event: EventEnvelope, style: Style): string {

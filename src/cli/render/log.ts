@@ -1,6 +1,6 @@
 import type { LogLine } from '../../border/border.ts';
-import { formatTime } from './format.ts';
 import { type Style, tame } from './style.ts';
+import { formatTime } from './time-text.ts';
 
 /** Lines that a handler logged, each with its time. */
 export function renderLog(lines: readonly LogLine[], style: Style): string {

@@ -1,8 +1,8 @@
 import type { McpServerView } from '../../mcp-servers/server-types.ts';
 import { cleanUntrustedText } from '../../permissions/untrusted-text.ts';
-import { formatTime } from './format.ts';
 import type { Style } from './style.ts';
 import type { Column } from './table.ts';
+import { formatTime } from './time-text.ts';
 
 /** The columns of a list of MCP servers. */
 export function listServerColumns(style: Style): readonly Column<McpServerView>[] {

@@ -4,9 +4,9 @@ import { describeGrantCommand } from '../../permissions/permission-words.ts';
 import type { PluginView } from '../../plugins/plugin-types.ts';
 import type { TextCheck } from '../../plugins/supervisor-types.ts';
 import { renderDiagnostic } from './error.ts';
-import { formatDuration, formatTime } from './format.ts';
 import { type Style, tame } from './style.ts';
 import { type Column, renderTable } from './table.ts';
+import { formatDuration, formatTime } from './time-text.ts';
 
 /** The state of a plugin in its colour. */
 export function paintState(state: string, style: Style): string {

@@ -1,7 +1,7 @@
 import type { RepairItem } from '../../operations/contracts/repairs.ts';
-import { formatTime } from './format.ts';
 import { reveal, type Style, tame } from './style.ts';
 import { type Column, renderTable } from './table.ts';
+import { formatTime } from './time-text.ts';
 
 type RepairRow = Omit<RepairItem, 'attempts' | 'proposal'>;
 

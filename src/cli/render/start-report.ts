@@ -4,10 +4,10 @@ import type { PluginView } from '../../plugins/plugin-types.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
 import { formatWords, quoteForShell, sampleArguments } from '../calling/sample-arguments.ts';
 import { renderDiagnostic } from './error.ts';
-import { formatDuration } from './format.ts';
 import { renderWarnings } from './live-event.ts';
 import { describeNeed, paintState } from './plugin.ts';
 import { type Style, tame } from './style.ts';
+import { formatDuration } from './time-text.ts';
 
 /** What a start led to. */
 export interface StartReport {

@@ -6,7 +6,7 @@ import { encodeFrame } from '../../guests/process/frames.ts';
 import { createGuestReader, GuestMisbehaved, type HostMessage } from '../../guests/process/protocol.ts';
 import { readSeed } from '../earlier-answers.ts';
 import type { RunRequest } from '../engine.ts';
-import { type GuestEnd, GuestTurn } from './turn.ts';
+import { type GuestEnd, GuestTurn } from './guest-call.ts';
 
 /** Why a guest is gone: the channel ended, or what came over it was no message of an honest guest. */
 export interface GuestLoss {

@@ -8,9 +8,7 @@ import type { Engine, EngineName, LoadRequest, LoadResult, Program, RunOutcome, 
 import { createRunEnd, type RunEnd } from '../run-end.ts';
 import { CrashCount } from './back-off.ts';
 import { type CellParts, type GuestCell, GuestCells } from './cells.ts';
-import type { GuestCall } from './guest-channel.ts';
-import type { GuestProcess } from './guest-process.ts';
-import { guardTurn } from './turn-guard.ts';
+import { guardTurn } from './guest-call-guard.ts';
 import {
   describeCall,
   describeLoad,
@@ -19,7 +17,9 @@ import {
   describeUnbegun,
   type FileStop,
   type TurnFacts,
-} from './turn-outcome.ts';
+} from './guest-call-outcome.ts';
+import type { GuestCall } from './guest-channel.ts';
+import type { GuestProcess } from './guest-process.ts';
 
 /** What an engine of processes is made of. A setting is what a process can only be given when it starts. */
 export interface GuestEngineParts<Process extends GuestProcess, Setting> extends Omit<CellParts<Process, Setting>, 'loadInto'> {

@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import type { GuestTurn } from './turn.ts';
+import type { GuestTurn } from './guest-call.ts';
 
 const maxLine = 16_384;
 /** A process writes no more than this in its life; console.log does not count, it takes the channel. */

@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import { type BorderCrossing, type BorderHost, type LogLine, unanswered } from '../../border/border.ts';
 import { pendingBytesOf } from '../../border/call-meter.ts';
 import { Recorder } from '../../border/recorder.ts';
-import { countedAs } from '../../config/anonymous.ts';
+import { countedAs } from '../../config/counted-callers.ts';
 import type { QueuePlace } from '../../queues/fair-queue.ts';
 import type { Holder } from '../../queues/place-count.ts';
 import { readSeed } from '../earlier-answers.ts';

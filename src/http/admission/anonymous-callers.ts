@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../callers/caller.ts';
 import { createRateBuckets } from '../../callers/rate-buckets.ts';
-import { anonymousPrefix } from '../../config/anonymous.ts';
 import type { Config } from '../../config/config-types.ts';
+import { anonymousPrefix } from '../../config/counted-callers.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 
 const maxAddresses = 10_000;

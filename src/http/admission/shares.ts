@@ -1,5 +1,5 @@
 import type { Caller } from '../../callers/caller.ts';
-import { countedAs } from '../../config/anonymous.ts';
+import { countedAs } from '../../config/counted-callers.ts';
 import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { createUnreadAnswers, type UnreadAnswers } from '../streams/unread-answers.ts';

@@ -1,7 +1,7 @@
 import { finished } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { type Caller, unknownCaller } from '../../callers/caller.ts';
-import { countedAs } from '../../config/anonymous.ts';
+import { countedAs } from '../../config/counted-callers.ts';
 import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 

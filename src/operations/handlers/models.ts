@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { Caller } from '../../callers/caller.ts';
 import { dayOf, endOfDay } from '../../capabilities/llm/token-budget.ts';
-import { countedAs } from '../../config/anonymous.ts';
+import { countedAs } from '../../config/counted-callers.ts';
 import { omitUndefined } from '../../config/json-object.ts';
 import { defaultLlmTokens } from '../../config/permission-set.ts';
 import { textOf } from '../../conversation/conversation.ts';

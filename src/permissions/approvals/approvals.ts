@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { countedAs } from '../../config/anonymous.ts';
+import { countedAs } from '../../config/counted-callers.ts';
 import { shareQueue } from '../../config/quotas/quota.ts';
 import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';

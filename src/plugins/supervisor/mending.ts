@@ -14,10 +14,10 @@ import { isOwnFile, readBuildInput, startSeen } from '../watch/seen.ts';
 import type { BuildOutcome } from './build/builder-types.ts';
 import { deleteSource, partFor, replaceText } from './entry-text.ts';
 import type { LookQueue } from './look-queue.ts';
-import { describeWriting } from './pin.ts';
 import { nameOfPlugin } from './plugin-record.ts';
 import type { Publisher } from './publisher.ts';
 import type { Reconciler } from './reconciler.ts';
+import { describeWriting } from './rollback-pin.ts';
 import type { WrittenFiles } from './written-files.ts';
 
 /** A plugin as a repair sees it. */

@@ -9,7 +9,7 @@ import type { Diagnostic } from '../plugin-types.ts';
 import type { TransitionRecord } from '../supervisor-types.ts';
 import type { Seen } from '../watch/seen.ts';
 import type { EscalationRequest } from './build/builder-types.ts';
-import type { Pin } from './pin.ts';
+import type { Pin } from './rollback-pin.ts';
 
 /** A published generation. */
 export interface Live {

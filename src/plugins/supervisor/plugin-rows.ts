@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import type { PluginRow, PluginTable } from '../../store/tables/plugins/plugins.ts';
 import { type TransitionRecord, transitionRecord } from '../supervisor-types.ts';
-import { formatPin } from './pin.ts';
 import { nameOfPlugin, type PluginRecord } from './plugin-record.ts';
+import { formatPin } from './rollback-pin.ts';
 
 const transitionsSchema = Type.Array(transitionRecord);
 

@@ -20,9 +20,9 @@ import {
   wasRenamedIntoPlace,
 } from '../watch/seen.ts';
 import type { BuildOptions, BuildOutcome, PluginBuilder } from './build/builder-types.ts';
-import { describeWriting } from './pin.ts';
 import type { PluginRecord } from './plugin-record.ts';
 import type { Publisher } from './publisher.ts';
+import { describeWriting } from './rollback-pin.ts';
 import type { Authorship, WrittenFiles } from './written-files.ts';
 
 /** How one look at a plugin came out. */

@@ -8,12 +8,12 @@ import type { Generation } from '../generations/generation.ts';
 import { compareSeen, readBuildInput, readSignature } from '../watch/seen.ts';
 import { sweepParts } from './entry-text.ts';
 import type { LookQueue } from './look-queue.ts';
-import { describeWriting, parsePin } from './pin.ts';
 import type { PluginRecord } from './plugin-record.ts';
 import { readTransitions } from './plugin-rows.ts';
 import type { PluginSet } from './plugin-set.ts';
 import type { Publisher } from './publisher.ts';
 import type { Reconciler } from './reconciler.ts';
+import { describeWriting, parsePin } from './rollback-pin.ts';
 import type { SupervisorParts } from './supervisor-parts.ts';
 
 /** What the restoration works with. */

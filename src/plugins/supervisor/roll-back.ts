@@ -1,8 +1,8 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
-import { describeWriting } from './pin.ts';
 import { nameOfPlugin, type PluginRecord } from './plugin-record.ts';
 import type { Publisher } from './publisher.ts';
+import { describeWriting } from './rollback-pin.ts';
 
 /**
  * Makes a kept generation current, the one before the present one when no number is given. The content of the folder

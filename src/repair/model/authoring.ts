@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { ApiOrder, AuthoringAnswer, PluginAuthoring } from '../../builtins/authoring.ts';
-import { countedAs } from '../../config/anonymous.ts';
+import { countedAs } from '../../config/counted-callers.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { describePermissions } from '../../permissions/decision.ts';
 import type { PluginSource } from '../../plugins/discovery/plugin-source.ts';
@@ -15,7 +15,7 @@ import type { KeptProposal, Repair } from '../repair.ts';
 import type { Repairs } from '../repairs.ts';
 import { maxDiffChars } from '../text-difference.ts';
 import type { TrialReport, TrialRequest } from '../trial/trial.ts';
-import { keepProposal } from '../trials.ts';
+import { keepProposal } from '../try-and-decide.ts';
 import type { AskModel } from './ask-model.ts';
 import { applyToSources } from './blocks.ts';
 import { listAsks, listReaches, looksOf } from './scan.ts';

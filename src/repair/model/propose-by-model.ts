@@ -4,7 +4,7 @@ import type { ToolDeclaration } from '../../conversation/request.ts';
 import type { ModelRoom } from '../decide-next.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
 import type { Proposal } from '../repair.ts';
-import type { Tried } from '../trials.ts';
+import type { Tried } from '../try-and-decide.ts';
 import { type AskModel, composeRequest, say } from './ask-model.ts';
 import { applyToSources, nameFiles } from './blocks.ts';
 import { createFence, describeDiagnosis, describeTask, type Fence } from './prompt.ts';

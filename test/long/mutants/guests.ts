@@ -96,14 +96,14 @@ export const guestMutants: MutantsByPromise = {
       file: 'src/border/call-meter.ts',
       find: 'line.text.slice(0, Math.min(maxLineChars, logBytes - this.#logBytes))',
       replace: 'line.text',
-      tests: ['test/engines/process/turn.test.ts'],
+      tests: ['test/engines/process/guest-call.test.ts'],
     },
     {
       what: 'a call tells of its progress without end, in Deno',
       file: 'src/border/call-meter.ts',
       find: 'this.#progress >= this.#bounds.progress || ',
       replace: '',
-      tests: ['test/engines/process/turn.test.ts'],
+      tests: ['test/engines/process/guest-call.test.ts'],
     },
     {
       what: 'the host is asked any number of times, in WebAssembly',

@@ -77,10 +77,10 @@ export const processMutants: MutantsByPromise = {
     },
     {
       what: 'a process asks twice under one number',
-      file: 'src/engines/process/turn.ts',
+      file: 'src/engines/process/guest-call.ts',
       find: 'if (this.#open.has(id)) throw',
       replace: 'if (false) throw',
-      tests: ['test/engines/process/turn.test.ts'],
+      tests: ['test/engines/process/guest-call.test.ts'],
     },
   ],
   'A plugin in a container reaches nothing but its channel': [
@@ -93,7 +93,7 @@ export const processMutants: MutantsByPromise = {
     },
     {
       what: 'the host is asked any number of times',
-      file: 'src/engines/process/turn.ts',
+      file: 'src/engines/process/guest-call.ts',
       find: 'const refusal = this.#meter.ask(op, this.#open.size);',
       replace: 'const refusal = this.#meter.ask(op, 0) && undefined;',
       tests: ['test/engines/process/docker/engine/limits.test.ts'],

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { omitUndefined } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { auditContracts } from '../../../operations/contracts/access/audit.ts';
-import { formatTime } from '../../render/format.ts';
+import { formatTime } from '../../render/time-text.ts';
 import type { CliSession } from '../../session.ts';
 import { addListing, readCount } from '../command.ts';
 

@@ -1,7 +1,7 @@
 import type { CallerRules } from '../../../callers/caller.ts';
 import { omitUndefined } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { formatTime } from '../../render/format.ts';
+import { formatTime } from '../../render/time-text.ts';
 
 /** The flags that lay down the rules of a key. */
 export interface RuleFlags {

@@ -3,7 +3,7 @@ import type { CallerRules } from '../../../callers/caller.ts';
 import { omitUndefined } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { keyContracts } from '../../../operations/contracts/access/keys.ts';
-import { formatTime } from '../../render/format.ts';
+import { formatTime } from '../../render/time-text.ts';
 import type { CliSession } from '../../session.ts';
 import { addListing, addOperation } from '../command.ts';
 import { describeRules, readNewRules, readRuleChanges } from './key-rules.ts';

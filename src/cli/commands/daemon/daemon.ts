@@ -8,10 +8,10 @@ import { daemonContracts } from '../../../operations/contracts/daemon.ts';
 import { eventContracts } from '../../../operations/contracts/events.ts';
 import { drainMs } from '../../../operations/daemon-types.ts';
 import { describeNoDaemon, findDataDir } from '../../data-dir.ts';
-import { formatTime } from '../../render/format.ts';
 import { createLiveCalls } from '../../render/live-calls.ts';
 import { renderLiveEvent } from '../../render/live-event.ts';
 import { tame } from '../../render/style.ts';
+import { formatTime } from '../../render/time-text.ts';
 import type { CliSession } from '../../session.ts';
 import { addClientCommand, addCommand, withDaemon } from '../command.ts';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { mcpClientContracts } from '../../../operations/contracts/mcp-clients.ts';
-import { formatTime } from '../../render/format.ts';
 import { tame } from '../../render/style.ts';
+import { formatTime } from '../../render/time-text.ts';
 import type { CliSession } from '../../session.ts';
 import { addCommand, addListing } from '../command.ts';
 import { clientFiles } from './client-files.ts';

@@ -8,9 +8,9 @@ import { eventContracts } from '../../../operations/contracts/events.ts';
 import { executionContracts } from '../../../operations/contracts/executions.ts';
 import { pluginContracts } from '../../../operations/contracts/plugins.ts';
 import { renderDiagnostic } from '../../render/error.ts';
-import { formatDuration, formatTime } from '../../render/format.ts';
 import { renderLogLine } from '../../render/log.ts';
 import { type Style, tame } from '../../render/style.ts';
+import { formatDuration, formatTime } from '../../render/time-text.ts';
 import type { CliSession } from '../../session.ts';
 import { addClientCommand } from '../command.ts';
 

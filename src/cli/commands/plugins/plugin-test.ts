@@ -9,7 +9,7 @@ import { type ToolView, toolContracts } from '../../../operations/contracts/tool
 import { formatWords } from '../../calling/sample-arguments.ts';
 import { exitCodeFor, exitCodes } from '../../exit-codes.ts';
 import { renderDiagnostic, renderExecutionError } from '../../render/error.ts';
-import { formatDuration } from '../../render/format.ts';
+import { formatDuration } from '../../render/time-text.ts';
 import type { CliSession } from '../../session.ts';
 import { addClientCommand } from '../command.ts';
 

@@ -6,12 +6,12 @@ import { mcpContracts } from '../../../operations/contracts/mcp.ts';
 import { pluginContracts } from '../../../operations/contracts/plugins.ts';
 import { isNothing } from '../../../permissions/decision.ts';
 import { renderDiagnostic } from '../../render/error.ts';
-import { formatTime } from '../../render/format.ts';
 import { renderMcpServer } from '../../render/mcp-server.ts';
 import { describeNeed, formatPermissions, paintState } from '../../render/plugin.ts';
 import { renderRepairNote } from '../../render/repair.ts';
 import { tame } from '../../render/style.ts';
 import { renderTable } from '../../render/table.ts';
+import { formatTime } from '../../render/time-text.ts';
 import type { CliSession } from '../../session.ts';
 import { addCommand, withDaemon } from '../command.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { BorderHost, BorderWorkspace } from '../../../border/border.ts';
-import type { FileStop } from '../turn-outcome.ts';
+import type { FileStop } from '../guest-call-outcome.ts';
 import { type FileFlags, fileFlagsOf, noFiles } from './deno-flags.ts';
 import { scanWorkspace, type WorkspaceScan } from './workspace-scan.ts';
 

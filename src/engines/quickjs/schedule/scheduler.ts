@@ -1,5 +1,5 @@
 import { type Candidacy, createFairQueue } from '../../../queues/fair-queue.ts';
-import { createLoopWaker } from '../../wakeful-loop.ts';
+import { createLoopWaker } from '../../event-loop-waker.ts';
 import type { CellCall, CellMemory } from '../cell-call.ts';
 import type { LoadEnd } from '../load-result.ts';
 import type { CallSliceResult, FromWorker, ParkedMessage } from '../protocol.ts';

@@ -1,11 +1,11 @@
 import { constants } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { HotcellError } from '../../../../errors/hotcell-error.ts';
+import { watchIdle } from '../../guest-call-guard.ts';
+import { guestModule } from '../../guest-call-outcome.ts';
 import { GuestChannel } from '../../guest-channel.ts';
 import { GuestOutput } from '../../guest-output.ts';
 import { type GuestExit, type GuestProcess, subtractUsage } from '../../guest-process.ts';
-import { watchIdle } from '../../turn-guard.ts';
-import { guestModule } from '../../turn-outcome.ts';
 import type { OpenedCell } from '../command/command-runner.ts';
 import { describeEnvironment, type ExecWords, encodeExec, proxyPort } from '../command/exec-payload.ts';
 import { createEgress } from '../container/egress.ts';

@@ -1,7 +1,7 @@
 import type { Limits } from '../../config/limits.ts';
 import type { RunEnd } from '../run-end.ts';
+import type { FileStop, Overrun, StopReason } from './guest-call-outcome.ts';
 import type { GuestProcess } from './guest-process.ts';
-import type { FileStop, Overrun, StopReason } from './turn-outcome.ts';
 
 /** How often a process is looked at, in ms: while a turn runs in it, and while none does. */
 const lookMs = { busy: 40, idle: 1000 };

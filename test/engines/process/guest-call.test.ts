@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BorderHost } from '../../../src/border/border.ts';
 import { type Limits, resolveLimits } from '../../../src/config/limits.ts';
-import { GuestTurn } from '../../../src/engines/process/turn.ts';
+import { GuestTurn } from '../../../src/engines/process/guest-call.ts';
 import { type GuestHeader, GuestMisbehaved, type HostMessage } from '../../../src/guests/process/protocol.ts';
 
 /** A turn whose host never answers; what goes to the guest stands in `sent`. */
