@@ -18,23 +18,9 @@ function folders(value: readonly string[], description: string) {
   return list(Type.String({ minLength: 1 }), 64, value, description);
 }
 
-function limit(name: LimitName) {
-  const { default: value, max, about } = limitTable[name];
-  return whole(value, 1, max, about);
-}
-
-const limitProperties = {
-  wallMs: limit('wallMs'),
-  cpuMs: limit('cpuMs'),
-  memoryBytes: limit('memoryBytes'),
-  stackBytes: limit('stackBytes'),
-  argumentBytes: limit('argumentBytes'),
-  outputBytes: limit('outputBytes'),
-  logBytes: limit('logBytes'),
-  logLines: limit('logLines'),
-  hostCalls: limit('hostCalls'),
-  pendingHostCalls: limit('pendingHostCalls'),
-} as const satisfies Record<LimitName, TSchema>;
+const limitProperties = Object.fromEntries(
+  Object.entries(limitTable).map(([name, { default: value, max, about }]) => [name, whole(value, 1, max, about)]),
+) as Record<LimitName, ReturnType<typeof whole>>;
 
 const limits = Type.Object(limitProperties, { additionalProperties: false });
 
