@@ -18,14 +18,9 @@ export const defaultRepairModes = {
 } as const satisfies Readonly<Record<string, RepairMode>>;
 
 const mode = (value: RepairMode, description?: string) => choice(repairModes, value, description);
-const modeProperties = {
-  'does-not-compile': mode(defaultRepairModes['does-not-compile']),
-  'does-not-load': mode(defaultRepairModes['does-not-load']),
-  'manifest-invalid': mode(defaultRepairModes['manifest-invalid']),
-  'check-failed': mode(defaultRepairModes['check-failed']),
-  'runtime-error': mode(defaultRepairModes['runtime-error']),
-  'limit-reached': mode(defaultRepairModes['limit-reached']),
-} as const satisfies Record<keyof typeof defaultRepairModes, unknown>;
+const modeProperties = Object.fromEntries(
+  Object.entries(defaultRepairModes).map(([name, value]) => [name, mode(value)]),
+) as Record<keyof typeof defaultRepairModes, ReturnType<typeof mode>>;
 
 /** The section `repair` of the config. */
 export const repairProperties = {

@@ -1,18 +1,22 @@
 import { hash } from 'node:crypto';
+import type { defaultRepairModes } from '../../config/settings/repair-settings.ts';
 import type { ErrorCode } from '../../errors/catalog.ts';
 
-/** What kind of failure a plugin has; `repair.mode` of the config is set by class. */
-export const failureClasses = [
-  'does-not-compile',
-  'does-not-load',
-  'manifest-invalid',
-  'check-failed',
-  'runtime-error',
-  'limit-reached',
-] as const;
+/** How far a plugin gets that builds. */
+export const builtStage = 3;
+
+/** What kind of failure a plugin has, and how far it gets with it; `repair.mode` of the config is set by class. */
+export const failureStages = {
+  'does-not-compile': 0,
+  'does-not-load': 1,
+  'manifest-invalid': 2,
+  'check-failed': builtStage,
+  'runtime-error': builtStage,
+  'limit-reached': builtStage,
+} as const satisfies Readonly<Record<keyof typeof defaultRepairModes, number>>;
 
 /** `check-failed` is the health check or an example. A missing permission is no class: it is asked for, never repaired. */
-export type FailureClass = (typeof failureClasses)[number];
+export type FailureClass = keyof typeof failureStages;
 
 /** A failure that is the plugin's own. It belongs to the file, so that a plugin that never loaded has failures too. */
 export interface Failure {

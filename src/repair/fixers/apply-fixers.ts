@@ -1,7 +1,7 @@
 import type { PluginFault } from '../../typescript/check-types.ts';
 import type { CheckedTexts, Diagnoser } from '../diagnosis/diagnose.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
-import type { FailureClass } from '../failures/failure.ts';
+import { builtStage, failureStages } from '../failures/failure.ts';
 import type { Proposal } from '../repair.ts';
 import type { FileChange, Fixer, FixerParts } from './fixer.ts';
 import { fixers as allFixers } from './fixer-table.ts';
@@ -24,17 +24,6 @@ const maxCandidates = 40;
 /** Longer texts are left to people. */
 const maxChars = 200_000;
 
-/** How far a plugin with such a failure gets. */
-const stages: Readonly<Record<FailureClass, number>> = {
-  'does-not-compile': 0,
-  'does-not-load': 1,
-  'manifest-invalid': 2,
-  'check-failed': 3,
-  'runtime-error': 3,
-  'limit-reached': 3,
-};
-const built = 3;
-
 /**
  * Asks the fixers one after the other, and takes the first change that makes the plugin better; again, until it builds and nothing
  * gets better any more. What does not help is taken back. The proposal is sure only when each of its steps is, and the types say no
@@ -51,7 +40,7 @@ export async function applyFixers(
 ): Promise<FixerOutcome> {
   const steps: Proposal[] = [];
   const seen = new Set([textKey(diagnosis.sources)]);
-  let current: CheckedTexts = { builds: stages[diagnosis.failure.class] === built, diagnosis };
+  let current: CheckedTexts = { builds: failureStages[diagnosis.failure.class] === builtStage, diagnosis };
   let checked = 0;
   const isSmall = [...diagnosis.sources.values()].every((text) => text.length <= maxChars);
 
@@ -136,7 +125,8 @@ function isDone({ builds, diagnosis }: CheckedTexts, first: Diagnosis): boolean 
   if (!builds) return false;
   const faults = diagnosis.typeErrors ?? [];
   return (
-    faults.length === 0 || (stages[first.failure.class] < built && hasNoMoreFaults(first, diagnosis) && !lacksNames(diagnosis))
+    faults.length === 0 ||
+    (failureStages[first.failure.class] < builtStage && hasNoMoreFaults(first, diagnosis) && !lacksNames(diagnosis))
   );
 }
 
@@ -150,7 +140,7 @@ function isBetter(before: CheckedTexts, after: CheckedTexts, opens: boolean): bo
   const [typesBefore, typesAfter] = [countFaults(before, false), countFaults(after, false)];
   if (typesAfter !== typesBefore) return typesAfter < typesBefore;
   // The next of several failures, of which only one is told at a time.
-  return to < built && after.diagnosis.failure.key !== before.diagnosis.failure.key;
+  return to < builtStage && after.diagnosis.failure.key !== before.diagnosis.failure.key;
 }
 
 function isNoWorse(before: CheckedTexts, after: CheckedTexts): boolean {
@@ -158,7 +148,7 @@ function isNoWorse(before: CheckedTexts, after: CheckedTexts): boolean {
 }
 
 function stageOf({ builds, diagnosis }: CheckedTexts): number {
-  return builds ? built : Math.min(stages[diagnosis.failure.class], built - 1);
+  return builds ? builtStage : Math.min(failureStages[diagnosis.failure.class], builtStage - 1);
 }
 
 function countFaults({ diagnosis }: CheckedTexts, isSyntax: boolean): number {
