@@ -23,6 +23,14 @@ export type BorderAnswer =
   | { readonly ok: true; readonly payload: string; readonly body?: Uint8Array }
   | { readonly ok: false; readonly code: string; readonly message: string };
 
+/**
+ * An operation that takes long and for which nothing is computed: a person, a client, another tool or a model is waited for. The
+ * call gives its place in the engine up meanwhile. Who may not, since too many do, is refused, or waits `inside`, in its place.
+ */
+export interface LongWait {
+  readonly whenFull: 'refused' | 'inside';
+}
+
 /** One crossing of a recording: the request and its answer, in the order of the answers. */
 export interface BorderCrossing {
   /** Of the question, counted up in the order in which the guest asked; 0 for what was answered at once. */
@@ -65,6 +73,8 @@ export interface BorderProgress {
 export interface BorderHost {
   /** Carries out one operation. Must not throw or reject: a failure is an answer with `ok: false`. */
   answer(request: BorderRequest, signal: AbortSignal): Promise<BorderAnswer>;
+  /** How an operation is waited for, where that takes long. */
+  longWait?(operation: string): LongWait | undefined;
   /** Values that the guest may read without waiting, as of now; asked before every slice of the call. */
   view(): BorderView;
   /** Told when the guest read a name of `denied` in its view. Must not throw. */

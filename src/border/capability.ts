@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { BorderAnswer, BorderRequest, BorderWorkspace } from './border.ts';
+import type { BorderAnswer, BorderRequest, BorderWorkspace, LongWait } from './border.ts';
 import type { CapabilityUser } from './capability-user.ts';
 import type { NativeCommand, NativeResult } from './container-command.ts';
 
@@ -15,6 +15,8 @@ export interface Capability {
   readonly operations: Readonly<Record<string, CarryOut>>;
   /** Of these the ones that leave no trace: a call that asked for nothing else may be run again from its start. */
   readonly reads?: readonly string[];
+  /** Of these the ones for which a call waits long. */
+  readonly longWaits?: Readonly<Record<string, LongWait>>;
 }
 
 /** `payload` is a JSON value; `body` raw bytes beside it. */
@@ -27,6 +29,8 @@ export interface CapabilityResult {
 export interface CapabilityTable {
   /** Whether an operation leaves a trace: it is not known to only read. */
   leavesTrace(operation: string): boolean;
+  /** How an operation is waited for, where that takes long. */
+  longWait(operation: string): LongWait | undefined;
   /** Never rejects: what fails is an answer with `ok: false`. */
   answer(request: BorderRequest, user: CapabilityUser, signal: AbortSignal): Promise<BorderAnswer>;
   /** Connects to where the user may go, through the one network check. Rejects with a HotcellError. */

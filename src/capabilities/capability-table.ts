@@ -79,14 +79,18 @@ export function createCapabilityTable(parts: CapabilityParts): CapabilityTable {
     ...(tools === undefined ? [] : [tools, createBrowser(tools.operations['tools.call'])]),
     ...(parts.tellResourceChange === undefined ? [] : [createResources(parts.tellResourceChange)]),
     ...(parts.approvals === undefined ? [] : [createQuestions(parts.approvals)]),
-    ...(llm === undefined ? [] : [{ operations: { 'llm.generate': llm.answer } }]),
+    ...(llm === undefined
+      ? []
+      : [{ operations: { 'llm.generate': llm.answer }, longWaits: { 'llm.generate': { whenFull: 'inside' } } } as const]),
     namedRefusals,
   ];
   const operations = new Map(capabilities.flatMap((each) => Object.entries(each.operations)));
   const reads = new Set(capabilities.flatMap((each) => each.reads ?? []));
+  const longWaits = new Map(capabilities.flatMap((each) => Object.entries(each.longWaits ?? {})));
   const bounds = readBounds(config);
   return {
     leavesTrace: (operation) => !reads.has(operation),
+    longWait: (operation) => longWaits.get(operation),
     answer: async (request, user, signal) => {
       try {
         checkBounds(request, bounds);

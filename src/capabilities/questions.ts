@@ -111,6 +111,7 @@ export function createQuestions(approvals: Pick<Approvals, 'ask' | 'settled'>): 
     };
   return {
     operations: Object.fromEntries(Object.entries(operations).map(([name, operation]) => [name, carryOut(operation)])),
+    longWaits: Object.fromEntries(Object.keys(operations).map((name) => [name, { whenFull: 'refused' }])),
   };
 }
 

@@ -79,6 +79,7 @@ export function createTools(port: ToolPort) {
       'tools.list': async (_request, user) => ({ payload: listTools(port, user) }),
     },
     reads: ['tools.list'],
+    longWaits: { 'tools.call': { whenFull: 'refused' } },
   } satisfies Capability;
 }
 

@@ -134,29 +134,18 @@ export function createPlaces(parts: {
   };
 }
 
-/** What takes long and nothing is computed for: a person, a client, another tool, a model. */
-const longWaits: ReadonlySet<string> = new Set([
-  'confirm',
-  'ask',
-  'client.createMessage',
-  'client.listRoots',
-  'tools.call',
-  'llm.generate',
-]);
-/** A model answers without a place of this engine: who may not step aside waits inside. */
-const waitsInside = 'llm.generate';
-
 /** Answers a call that gives its place up while it waits for long; `signal` ends with the call. */
 export async function answerAside(
   place: Place,
-  host: Pick<BorderHost, 'answer'>,
+  host: Pick<BorderHost, 'answer' | 'longWait'>,
   request: BorderRequest,
   signals: { readonly question: AbortSignal; readonly call: AbortSignal },
 ): Promise<BorderAnswer> {
-  if (!longWaits.has(request.op)) return host.answer(request, signals.question);
+  const wait = host.longWait?.(request.op);
+  if (wait === undefined) return host.answer(request, signals.question);
   const refusal = place.stepAside();
   if (refusal !== undefined) {
-    if (request.op === waitsInside) return host.answer(request, signals.question);
+    if (wait.whenFull === 'inside') return host.answer(request, signals.question);
     return { ok: false, code: 'queue-full', message: refusal };
   }
   try {

@@ -4,6 +4,7 @@ import type { Holder } from '../../src/queues/place-count.ts';
 import { answerAside, createPlaces, type Place } from '../../src/queues/places.ts';
 
 const never = new AbortController().signal;
+const longWait = (operation: string) => ({ whenFull: operation === 'llm.generate' ? 'inside' : 'refused' }) as const;
 const of = (callerId: string, unitPath = 'a.ts', isAdmin = false): Holder => ({ callerId, unitPath, isAdmin });
 const bounds = { perCaller: 2, perPlugin: 3, inAll: 4, reserve: 1 };
 
@@ -92,7 +93,7 @@ describe('answerAside', () => {
     await enter(of('ann'));
     const question = Promise.withResolvers<void>();
     let hasAnswer = false;
-    const host = { answer: () => question.promise.then(() => ({ ok: true as const, payload: 'true' })) };
+    const host = { longWait, answer: () => question.promise.then(() => ({ ok: true as const, payload: 'true' })) };
     const signals = { question: never, call: never };
     const answered = answerAside(asking, host, { op: 'confirm', payload: '' }, signals).then((answer) => {
       hasAnswer = true;
@@ -111,7 +112,7 @@ describe('answerAside', () => {
 
   it('refuses a question when too many of the caller wait so, and lets another caller ask', async () => {
     const { enter } = openPlaces();
-    const host = { answer: () => new Promise<never>(() => {}) };
+    const host = { longWait, answer: () => new Promise<never>(() => {}) };
     const signals = { question: never, call: never };
     void answerAside(await enter(of('ann')), host, { op: 'confirm', payload: '' }, signals);
     const refused = answerAside(await enter(of('ann')), host, { op: 'tools.call', payload: '' }, signals);
@@ -125,7 +126,7 @@ describe('answerAside', () => {
     expect([place.stepAside(), place.stepAside()]).toEqual([undefined, undefined]);
     await place.comeBack(never);
     const second = await enter(of('ann'));
-    const model = { answer: async () => ({ ok: true as const, payload: '"hi"' }) };
+    const model = { longWait, answer: async () => ({ ok: true as const, payload: '"hi"' }) };
     const asked = { op: 'llm.generate', payload: '' };
     expect(await answerAside(second, model, asked, { question: never, call: never })).toMatchObject({ ok: true });
     await place.comeBack(never);

@@ -115,6 +115,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<CallingHous
     capabilities: {
       answer: options.answer ?? (async ({ op }) => ({ ok: true, payload: JSON.stringify(op) })),
       leavesTrace: () => true,
+      longWait: () => undefined,
       dial: () => Promise.reject(new Error('nobody dials here')),
       workspace: async () => ({ dir: dataDir, read: [], write: [] }),
       endCall: () => {},

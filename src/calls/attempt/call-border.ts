@@ -1,5 +1,13 @@
 import type { Duplex } from 'node:stream';
-import type { BorderAnswer, BorderHost, BorderRequest, BorderView, BorderWorkspace, LogLine } from '../../border/border.ts';
+import type {
+  BorderAnswer,
+  BorderHost,
+  BorderRequest,
+  BorderView,
+  BorderWorkspace,
+  LogLine,
+  LongWait,
+} from '../../border/border.ts';
 import type { CapabilityTable } from '../../border/capability.ts';
 import type { CapabilityUser } from '../../border/capability-user.ts';
 import { isQuestion } from '../../capabilities/questions.ts';
@@ -25,7 +33,7 @@ export interface NotedUse {
 
 /** What the borders of all calls share. */
 export interface CallBorderParts {
-  readonly capabilities: Pick<CapabilityTable, 'answer' | 'leavesTrace' | 'dial' | 'workspace' | 'endCall'>;
+  readonly capabilities: Pick<CapabilityTable, 'answer' | 'leavesTrace' | 'longWait' | 'dial' | 'workspace' | 'endCall'>;
   readonly events: EventLog;
   /** Takes secrets out of what reaches the guest and what it logs. */
   readonly redactor?: Redactor | undefined;
@@ -89,6 +97,10 @@ export class CallBorder implements BorderHost {
       this.#open--;
       if (!this.#engineTellsWaiting && this.#open === 0) this.#setWaiting(false);
     }
+  }
+
+  longWait(operation: string): LongWait | undefined {
+    return this.#parts.capabilities.longWait(operation);
   }
 
   async #carryOut(request: BorderRequest, user: CapabilityUser, signal: AbortSignal): Promise<BorderAnswer> {
