@@ -8,6 +8,7 @@ import type { GatewayReply, GatewayRequest } from '../gateway/gateway-types.ts';
 import type { WireFormatName } from '../models/wire/wire-format.ts';
 import { type Authenticate, admit, type IsCurrent, refuseEnded } from './admission/auth.ts';
 import type { Shares } from './admission/shares.ts';
+import { maxModelBodyBytes } from './body-limits.ts';
 import { toHotcellError } from './problem-reply.ts';
 
 /** What the routes are served with. */
@@ -26,7 +27,6 @@ export interface GatewayRoutes {
   readonly close: () => void;
 }
 
-const maxBodyBytes = 32 * 1024 * 1024;
 /** A client that takes nothing for so long is gone. */
 const unreadMs = 60_000;
 
@@ -48,7 +48,7 @@ export function registerGatewayRoutes(app: FastifyInstance, parts: GatewayRouteP
     app.route({
       method,
       url,
-      bodyLimit: maxBodyBytes,
+      bodyLimit: maxModelBodyBytes,
       onRequest: admit(parts.authenticate, { readKey }),
       handler: async (request, reply) => {
         const door = await open();

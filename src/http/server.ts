@@ -2,7 +2,6 @@ import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { Caller } from '../callers/caller.ts';
 import type { Config } from '../config/config-types.ts';
-import { limitTable } from '../config/limits.ts';
 import { quotas } from '../config/quotas.ts';
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/read/json-nesting.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
@@ -21,6 +20,7 @@ import { registerDoorAdmission } from './admission/door-admission.ts';
 import { createHostCheck, refuseRepeatedHeaders } from './admission/host-check.ts';
 import { createDoorShares, createShares } from './admission/shares.ts';
 import { createTicketOffice } from './admission/tickets.ts';
+import { maxBodyBytes } from './body-limits.ts';
 import { answerClientError } from './client-error.ts';
 import { registerFixedRoutes } from './fixed-routes.ts';
 import { registerGatewayRoutes } from './gateway-route.ts';
@@ -69,7 +69,6 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-const maxBodyBytes = limitTable.argumentBytes.max + 64 * 1024;
 const maxPathParameterLength = 512;
 const requestTimeoutMs = 60_000;
 /** Headers that trickle in hold a connection no longer than this. */
@@ -107,7 +106,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     checkHost(headers.host, headers.origin);
     done();
   });
-  registerDoorAdmission(app, { connections, shares, maxBodyBytes });
+  registerDoorAdmission(app, { connections, shares });
   registerUnreadAnswers(app, shares.unread);
   app.setErrorHandler((error, request, reply) => sendProblem(reply, toHotcellError(error, log), request.caller?.role));
   app.setNotFoundHandler((request, reply) => sendProblem(reply, refuseUnknownRoute(request.method, request.url, routes)));

@@ -129,14 +129,16 @@ describe('what one caller and strangers can hold of the doors', () => {
   });
 
   it.each([
-    ['declared', 'Content-Length: 16777216'],
-    ['in chunks', 'Transfer-Encoding: chunked'],
-  ])('refuses bodies %s beyond the share before it reads them, and takes those of the operator', async (_what, header) => {
+    ['declared', '/api/tools/echo/call', 'Content-Length: 16777216', 5],
+    ['in chunks', '/api/tools/echo/call', 'Transfer-Encoding: chunked', 5],
+    ['declared by clients of models', '/v1/chat/completions', 'Content-Length: 33554432', 3],
+    ['in chunks by clients of models', '/v1/chat/completions', 'Transfer-Encoding: chunked', 3],
+  ])('refuses bodies %s beyond the share before it reads them, not the operator’s', async (_who, path, header, sends) => {
     const key = await makeKey();
     const head = (token: string) =>
-      `POST /api/tools/echo/call HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${header}\r\n\r\n`;
+      `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${header}\r\n\r\n`;
     const firstLine = async (socket: Socket) => String((await once(socket, 'data'))[0]).split('\r\n', 1)[0];
-    const sent = await Promise.all(Array.from({ length: 5 }, () => openRaw(head(key))));
+    const sent = await Promise.all(Array.from({ length: sends }, () => openRaw(head(key))));
     expect(await Promise.race(sent.map(firstLine))).toContain(' 429 ');
     const text = 'x'.repeat(500_000);
     const init = {

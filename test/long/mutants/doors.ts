@@ -219,8 +219,15 @@ export const doorMutants: MutantsByPromise = {
     {
       what: 'bodies of requests are not counted',
       file: 'src/http/admission/door-admission.ts',
-      find: 'if (bytes > freeBodyBytes) forget = ',
-      replace: 'if (false) forget = ',
+      find: 'if (bytes > freeBodyBytes) {',
+      replace: 'if (false) {',
+      tests: ['test/http/quotas.test.ts'],
+    },
+    {
+      what: 'bodies of clients of models count as no longer than others',
+      file: 'src/http/admission/door-admission.ts',
+      find: 'Math.min(bytes, request.routeOptions.bodyLimit)',
+      replace: 'Math.min(bytes, 16 * 1024 * 1024)',
       tests: ['test/http/quotas.test.ts'],
     },
   ],
