@@ -1,11 +1,15 @@
-import { Worker } from 'node:worker_threads';
+import { type ResourceLimits, Worker } from 'node:worker_threads';
 
 /** What a thread may use, and how it is told that it gave no answer: `reason` continues a sentence about what it read. */
 export interface ThreadBounds {
   readonly maxMs: number;
-  readonly maxMegabytes: number;
+  readonly resourceLimits: ResourceLimits;
+  /** Nothing when absent. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
   readonly fail: (reason: string, cause?: unknown) => Error;
+  /** Made instead of `fail` when the time is over. */
+  readonly failSlow?: () => Error;
 }
 
 /**
@@ -15,13 +19,13 @@ export interface ThreadBounds {
 export async function askThread<Answer>(
   file: URL,
   question: unknown,
-  { maxMs, maxMegabytes, signal, fail }: ThreadBounds,
+  { maxMs, resourceLimits, env = {}, signal, fail, failSlow }: ThreadBounds,
 ): Promise<Answer> {
   signal?.throwIfAborted();
   const worker = new Worker(file, {
     workerData: question,
-    resourceLimits: { maxOldGenerationSizeMb: maxMegabytes, maxYoungGenerationSizeMb: 32 },
-    env: {},
+    resourceLimits,
+    env,
     argv: [],
     stdin: false,
     stdout: true,
@@ -31,7 +35,8 @@ export async function askThread<Answer>(
   worker.once('message', (answer: Answer) => ended.resolve(answer));
   worker.once('error', (cause) => ended.reject(fail('it is too large or too deep to be read', cause)));
   worker.once('exit', () => ended.reject(fail('reading it ended early')));
-  const timer = setTimeout(() => ended.reject(fail(`it could not be read within ${maxMs} ms`)), maxMs);
+  const tooSlow = failSlow ?? (() => fail(`it could not be read within ${maxMs} ms`));
+  const timer = setTimeout(() => ended.reject(tooSlow()), maxMs);
   const abort = () => ended.reject(signal?.reason);
   signal?.addEventListener('abort', abort, { once: true });
   try {

@@ -7,7 +7,7 @@ import type { PageText } from './render-page.ts';
 export type ReadPage = (page: { readonly html: string; readonly url: string }, signal: AbortSignal) => Promise<PageText>;
 
 const workerFile = new URL(import.meta.url.endsWith('.ts') ? './page-worker.ts' : './page-worker.js', import.meta.url);
-const maxMegabytes = 256;
+const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
 const maxAtOnce = 2;
 
 /** Makes a reader that gives each page a thread of its own, of bounded memory, for `maxMs`: a page may be made to be slow. */
@@ -16,7 +16,7 @@ export function createPageReader({ maxMs }: { readonly maxMs: number }): ReadPag
   return async (page, signal) => {
     const leave = await slots.enter(signal);
     try {
-      return await askThread<PageText>(workerFile, page, { maxMs, maxMegabytes, signal, fail: unreadable });
+      return await askThread<PageText>(workerFile, page, { maxMs, resourceLimits, signal, fail: unreadable });
     } finally {
       leave();
     }

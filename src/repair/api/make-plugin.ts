@@ -24,7 +24,7 @@ export type MakeAnswer =
 export type MakePlugin = (order: MakeOrder) => Promise<MadePlugin>;
 
 const workerFile = new URL(import.meta.url.endsWith('.ts') ? './make-thread.ts' : './make-thread.js', import.meta.url);
-const maxMegabytes = 384;
+const resourceLimits = { maxOldGenerationSizeMb: 384, maxYoungGenerationSizeMb: 32 };
 
 /** Creates the maker: each description has a thread of its own, of bounded memory, for `maxMs`: it may be made to be slow or huge. */
 export function createPluginMaker({ maxMs }: { readonly maxMs: number }): MakePlugin {
@@ -34,7 +34,7 @@ export function createPluginMaker({ maxMs }: { readonly maxMs: number }): MakePl
 
 async function makeInThread(order: MakeOrder, maxMs: number): Promise<MadePlugin> {
   const fail = (reason: string) => refuse(`${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`, '');
-  const answer = await askThread<MakeAnswer>(workerFile, order, { maxMs, maxMegabytes, fail });
+  const answer = await askThread<MakeAnswer>(workerFile, order, { maxMs, resourceLimits, fail });
   if (answer.ok) return answer.plugin;
   throw refuse(answer.message, answer.fix);
 }

@@ -1,8 +1,8 @@
-import { Worker } from 'node:worker_threads';
 import { codeCacheEnvironment } from '../../../config/code-cache.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { loadPortableCode, readRuntime } from '../../../guests/portable-code.ts';
 import type { Prelude } from '../../../guests/prelude.ts';
+import { askThread } from '../../../queues/ask-thread.ts';
 import type { FreezeRequest, FreezeResult, ModuleParts } from './freeze.ts';
 
 /** How long loading a plugin may take, and who may cut it short. */
@@ -16,34 +16,33 @@ const resourceLimits = { stackSizeMb: 16 };
 
 /**
  * Makes a compiled plugin into an Extism module that needs neither a daemon nor its source. The plugin is loaded once, on a
- * thread of its own. Rejects with `time-exceeded`, or with the reason of the signal.
+ * thread of its own. Rejects with `time-exceeded`, with `load-failed` when the thread ends without an
+ * answer, or with the reason of the signal.
  */
 export async function buildModule(
   request: FreezeRequest,
   { prelude, bounds }: { readonly prelude: Prelude; readonly bounds: BuildBounds },
 ): Promise<FreezeResult> {
   const parts: ModuleParts = { runtime: new Uint8Array(readRuntime()), portable: await loadPortableCode(), prelude };
-  bounds.signal?.throwIfAborted();
-  const worker = new Worker(workerFile, {
-    workerData: { request, parts },
-    resourceLimits,
-    env: codeCacheEnvironment(),
-    argv: [],
-    stdin: false,
+  const { wallMs, signal } = bounds;
+  return askThread<FreezeResult>(
+    workerFile,
+    { request, parts },
+    {
+      maxMs: wallMs,
+      resourceLimits,
+      env: codeCacheEnvironment(),
+      ...(signal === undefined ? {} : { signal }),
+      fail: (reason, cause) => (cause instanceof Error ? cause : endedEarly(reason)),
+      failSlow: () => tooSlow(wallMs),
+    },
+  );
+}
+
+function endedEarly(reason: string): HotcellError {
+  return new HotcellError('load-failed', `The plugin was not loaded: ${reason}.`, {
+    fix: 'Build it again; when the machine is short of memory, end something else first.',
   });
-  const ended = Promise.withResolvers<FreezeResult>();
-  worker.once('message', (result: FreezeResult) => ended.resolve(result));
-  worker.once('error', (error) => ended.reject(error));
-  const timer = setTimeout(() => ended.reject(tooSlow(bounds.wallMs)), bounds.wallMs);
-  const abort = () => ended.reject(bounds.signal?.reason);
-  bounds.signal?.addEventListener('abort', abort, { once: true });
-  try {
-    return await ended.promise;
-  } finally {
-    clearTimeout(timer);
-    bounds.signal?.removeEventListener('abort', abort);
-    await worker.terminate();
-  }
 }
 
 function tooSlow(wallMs: number): HotcellError {

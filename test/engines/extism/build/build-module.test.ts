@@ -29,6 +29,12 @@ describe('buildModule', () => {
     await expect(build).rejects.toThrow('enough');
   });
 
+  it('says that the thread ended without an answer, and does not wait out its time', async () => {
+    process.once('worker', (thread) => void thread.terminate());
+    const build = buildModule(request('for (;;) {}'), { prelude, bounds: { wallMs: 3_600_000 } });
+    await expect(build).rejects.toMatchObject({ code: 'load-failed', message: expect.stringContaining('ended early') });
+  });
+
   it.each([
     ['throw new TypeError("on load")', 'TypeError: on load'],
     ['return { default: { onLoad: () => { throw new Error("in onLoad"); }, handler() {} } }', 'in onLoad'],
