@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { EventSourceMessage, EventSourceParser } from 'eventsource-parser';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventEnvelope } from '../events/event.ts';
 import type { OperationStream } from '../operations/operation.ts';
@@ -30,21 +32,15 @@ export interface ServerSentEvent {
   readonly data: unknown;
 }
 
-/** Reads what the daemon sends as server-sent events, each of which has one line of data; comments are passed over. */
-export async function* readServerSentEvents(answer: IncomingMessage): AsyncGenerator<ServerSentEvent> {
+/** Reads what the daemon sends as server-sent events, cut anywhere; comments are passed over. */
+export async function* readServerSentEvents(answer: Readable): AsyncGenerator<ServerSentEvent> {
   answer.setEncoding('utf8');
-  let unread = '';
+  const unread: EventSourceMessage[] = [];
+  let parser: EventSourceParser | undefined;
   for await (const chunk of answer) {
-    const blocks = (unread + String(chunk)).split('\n\n');
-    unread = blocks.pop() ?? '';
-    for (const block of blocks) {
-      const lines = block.split('\n');
-      const data = readField(lines, 'data');
-      if (data !== undefined) yield { event: readField(lines, 'event') ?? 'message', data: JSON.parse(data) };
-    }
+    // Only here, so that no other command waits for it, and the loss of the connection is heard meanwhile.
+    parser ??= (await import('eventsource-parser')).createParser({ onEvent: (message) => unread.push(message) });
+    parser.feed(String(chunk));
+    for (const { event = 'message', data } of unread.splice(0)) yield { event, data: JSON.parse(data) };
   }
-}
-
-function readField(lines: readonly string[], name: string): string | undefined {
-  return lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
 }
