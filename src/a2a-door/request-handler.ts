@@ -40,8 +40,7 @@ export function createRequestHandler(parts: A2aParts, caller: Caller, signal: Ab
   async function readTask(id: string): Promise<{ execution: Execution; questions: ApprovalView[] }> {
     const execution = await orRefuse(() => ask(executionContracts.get, { id }, context));
     const isOpen = execution.status === 'pending' || execution.status === 'running';
-    const open = isOpen ? (await ask(approvalContracts.list, { limit: 1000 }, context)).items : [];
-    const asked = open.filter(({ executionId }) => executionId === id);
+    const asked = isOpen ? (await ask(approvalContracts.list, { executionId: id, limit: 1000 }, context)).items : [];
     return { execution, questions: await Promise.all(asked.map((each) => ask(approvalContracts.get, { id: each.id }, context))) };
   }
 

@@ -131,8 +131,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     idempotency: createIdempotency({
       store,
       keepMs: config.idempotency.keepMs,
-      findQuestion: (id, caller) =>
-        approvals.list({ caller, status: 'open', limit: 1000 }).find((each) => each.executionId === id)?.id,
+      findQuestion: (executionId, caller) => approvals.list({ caller, status: 'open', executionId, limit: 1 })[0]?.id,
       now,
     }),
     limits: createCallerLimits({ now: () => performance.now() }),

@@ -105,8 +105,8 @@ export function createLoopCallRunner({ caller: toolCaller, executions, events, a
       if (type === 'approval-request') open(data.approval);
       else if (type === 'approval-answer') close(data.approval);
     });
-    const asked = approvals.list({ caller: caller.id, status: 'open', limit: maxQuestions });
-    for (const { id, executionId: waiting } of asked) if (waiting === executionId) open(id);
+    const asked = approvals.list({ caller: caller.id, status: 'open', executionId, limit: maxQuestions });
+    for (const { id } of asked) open(id);
     return () => {
       unsubscribe();
       for (const approval of [...releases.keys()]) close(approval);

@@ -146,8 +146,8 @@ export async function runCall(parts: CallParts, requested: RequestedCall, ctx: S
     if (executionId === undefined) return { answer: requested.start({ ...context, signal: new AbortController().signal }) };
     if (state !== undefined) await answerAsked(state);
     const answer = ask(executionContracts.follow, { id: executionId }, context);
-    const { items } = await ask(approvalContracts.list, { limit: 1000 }, context);
-    for (const { id, executionId: of } of items) if (of === executionId) watch.asked(id);
+    const { items } = await ask(approvalContracts.list, { executionId, limit: 1000 }, context);
+    for (const { id } of items) watch.asked(id);
     return { answer };
   }
 

@@ -12,7 +12,7 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Ask } from '../operations/ask.ts';
 import { sayFailure } from '../operations/calling/call-content.ts';
 import type { ToolBooks } from '../operations/calling/tool-book.ts';
-import { type ApprovalView, approvalContracts } from '../operations/contracts/access/approvals.ts';
+import { approvalContracts } from '../operations/contracts/access/approvals.ts';
 import { executionContracts } from '../operations/contracts/executions.ts';
 import type { OperationContext } from '../operations/operation.ts';
 import { type ClientAbilities, readAbilities, tasksExtension } from './client-abilities.ts';
@@ -90,8 +90,8 @@ async function readTask(
 ): Promise<{ readonly execution: Execution; readonly status: TaskStatus; readonly questions: readonly string[] }> {
   const execution = await ask(executionContracts.get, { id }, context);
   const isOpen = execution.status === 'pending' || execution.status === 'running';
-  const asked = isOpen ? (await ask(approvalContracts.list, { limit: 1000 }, context)).items : [];
-  const questions = asked.filter((approval: ApprovalView) => approval.executionId === id).map((approval) => approval.id);
+  const asked = isOpen ? (await ask(approvalContracts.list, { executionId: id, limit: 1000 }, context)).items : [];
+  const questions = asked.map((approval) => approval.id);
   return { execution, questions, status: statusOf(execution, questions.length > 0) };
 }
 

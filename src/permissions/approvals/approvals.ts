@@ -34,6 +34,13 @@ export interface ApprovalParts {
   readonly onFault: (error: unknown) => void;
 }
 
+/** Which questions: with a caller what it caused, with an execution what that waits for. */
+interface ApprovalQuery {
+  readonly caller?: string;
+  readonly status?: ApprovalStatus;
+  readonly executionId?: string;
+}
+
 type End = Exclude<ApprovalStatus, 'open'>;
 
 const keptEnded = 10_000;
@@ -129,8 +136,9 @@ export function createApprovals(parts: ApprovalParts) {
     return row && readApproval(row);
   }
 
-  function listOpen(caller: string | undefined): Approval[] {
-    return open.list().filter((approval) => caller === undefined || approval.caller === caller);
+  function listOpen({ caller, executionId }: ApprovalQuery): Approval[] {
+    const found = executionId === undefined ? open.list() : open.ofExecution(executionId);
+    return found.filter((approval) => caller === undefined || approval.caller === caller);
   }
 
   function findAsked(askKey: string): Approval | undefined {
@@ -281,22 +289,11 @@ export function createApprovals(parts: ApprovalParts) {
     /** Closes the open question under this key, if there is one. */
     withdraw: (askKey: string): void => withdrawAll(open.list().filter((approval) => approval.askKey === askKey)),
     get,
-    /** Newest first; with a caller only what it caused. */
-    list: ({
-      caller,
-      status,
-      limit,
-    }: {
-      readonly caller?: string;
-      readonly status?: ApprovalStatus;
-      readonly limit: number;
-    }): Approval[] =>
-      status === 'open'
-        ? listOpen(caller).reverse().slice(0, limit)
-        : table.list({ ...(caller === undefined ? {} : { caller }), ...(status ? { status } : {}), limit }).map(readApproval),
+    /** Newest first. */
+    list: ({ limit, ...query }: ApprovalQuery & { readonly limit: number }): Approval[] =>
+      query.status === 'open' ? listOpen(query).reverse().slice(0, limit) : table.list({ ...query, limit }).map(readApproval),
     /** How many there are of those that `list` would find without its limit. */
-    count: (query: { readonly caller?: string; readonly status?: ApprovalStatus }): number =>
-      query.status === 'open' ? listOpen(query.caller).length : table.count(query),
+    count: (query: ApprovalQuery): number => (query.status === 'open' ? listOpen(query).length : table.count(query)),
     /** Executions that wait for a person. */
     waitingExecutions: (): ReadonlySet<string> => open.executions(),
     close(): void {

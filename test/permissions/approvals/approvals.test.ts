@@ -280,4 +280,21 @@ describe('list', () => {
     expect(approvals.list({ status: 'open', limit: 1 })).toHaveLength(1);
     expect([approvals.count({}), approvals.count({ status: 'open' }), approvals.count({ caller: 'key_bob' })]).toEqual([4, 3, 1]);
   });
+
+  it('gives those of one execution, however many newer ones there are', () => {
+    const { approvals } = openQuestions();
+    const asked = (askKey: string, executionId: string) => approvals.ask(question({ askKey, executionId })).id;
+    const [first, second] = [asked('1', 'exe_1'), asked('2', 'exe_1')];
+    for (let n = 3; n < 9; n++) asked(String(n), `exe_${n}`);
+    approvals.answer(first, 'denied', operator);
+    const find = (query: { caller?: string; status?: 'open' | 'denied' }) => {
+      const ofExecution = { ...query, executionId: 'exe_1' };
+      return [approvals.count(ofExecution), ...approvals.list({ ...ofExecution, limit: 2 }).map(({ id }) => id)];
+    };
+    expect(find({})).toEqual([2, second, first]);
+    expect(find({ status: 'open' })).toEqual([1, second]);
+    expect(find({ status: 'denied', caller: 'key_ann' })).toEqual([1, first]);
+    expect(find({ status: 'open', caller: 'key_bob' })).toEqual([0]);
+    expect(approvals.list({ executionId: 'exe_2', limit: 9 })).toEqual([]);
+  });
 });

@@ -57,6 +57,9 @@ export const approvalContracts = {
     role: 'caller',
     input: {
       status: Type.Optional(Type.Enum([...statuses, 'all'], { description: 'The open ones when nothing is said.' })),
+      executionId: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 128, description: 'Only those that this execution asked.' }),
+      ),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'The newest 100 when nothing is said.' })),
     },
     output: listOf(approvalView),

@@ -55,10 +55,11 @@ export function createApprovalOperations({ approvals, grantQuestions, units, hoo
   }
 
   return [
-    implement(approvalContracts.list, ({ status = 'open', limit = defaultPageSize }, { caller }) => {
+    implement(approvalContracts.list, ({ status = 'open', executionId, limit = defaultPageSize }, { caller }) => {
       const query = {
         ...(caller.role === 'admin' ? {} : { caller: caller.id }),
         ...(status === 'all' ? {} : { status }),
+        ...(executionId === undefined ? {} : { executionId }),
       };
       const items = approvals.list({ ...query, limit }).map((approval) => viewShort(approval, caller));
       return { items, total: approvals.count(query) };

@@ -31,6 +31,7 @@ export type ApprovalRow = RowOf<typeof approvals>;
 interface Which {
   readonly caller?: string;
   readonly status?: ApprovalRow['status'];
+  readonly executionId?: string;
 }
 
 interface End {
@@ -41,6 +42,12 @@ interface End {
   readonly detailsJson?: string;
   readonly contentJson?: string;
 }
+
+const valuesOf = ({ caller, status, executionId }: Which) => [
+  caller ?? null,
+  status ?? null,
+  ...(executionId === undefined ? [] : [executionId]),
+];
 
 /** Creates the table of questions to people; everything is written at once, so that no question and no answer is lost to a crash. */
 export function createApprovalTable(database: DatabaseSync) {
@@ -59,6 +66,9 @@ export function createApprovalTable(database: DatabaseSync) {
   const where = 'where (?1 is null or caller = ?1) and (?2 is null or status = ?2)';
   const newest = approvals.prepareSelect(database, `${where} order by rowid desc limit ?3`);
   const count = database.prepare(`select count(*) as total from approvals ${where}`);
+  const whereOfExecution = `${where} and execution_id = ?3`;
+  const newestOfExecution = approvals.prepareSelect(database, `${whereOfExecution} order by rowid desc limit ?4`);
+  const countOfExecution = database.prepare(`select count(*) as total from approvals ${whereOfExecution}`);
   const prune = database.prepare(
     `delete from approvals where status <> 'open' and rowid <=
        (select rowid from approvals where status <> 'open' order by rowid desc limit 1 offset ?)`,
@@ -77,8 +87,9 @@ export function createApprovalTable(database: DatabaseSync) {
     /** Oldest first. */
     listOpen: () => open.all(),
     /** Newest first. */
-    list: ({ caller, status, limit }: Which & { readonly limit: number }) => newest.all(caller ?? null, status ?? null, limit),
-    count: ({ caller, status }: Which) => Number(count.get(caller ?? null, status ?? null)?.total),
+    list: ({ limit, ...which }: Which & { readonly limit: number }) =>
+      (which.executionId === undefined ? newest : newestOfExecution).all(...valuesOf(which), limit),
+    count: (which: Which) => Number((which.executionId === undefined ? count : countOfExecution).get(...valuesOf(which))?.total),
     /** Of those that ended only the newest `keep` stay. */
     prune: (keep: number): void => void writeNow(() => prune.run(keep)),
   };

@@ -122,6 +122,15 @@ describe('approvals.list and approvals.get', () => {
     expect(await list('')).not.toContain(id);
     expect((await ask('/api/approvals?status=maybe')).status).toBe(400);
   });
+
+  it('take an execution, and show a caller nothing of those of others', async () => {
+    const { id, executionId } = openQuestion('ann');
+    openQuestion('ann');
+    const path = `/api/approvals?executionId=${executionId}&limit=1`;
+    expect((await ask(path, { as: 'ann' })).body).toMatchObject({ total: 1, items: [{ id }] });
+    expect((await ask(path, { as: 'bob' })).body).toMatchObject({ total: 0, items: [] });
+    expect((await ask('/api/approvals?executionId=')).status).toBe(400);
+  });
 });
 
 const idOf = ({ id }: { id: string }): string => id;
