@@ -62,6 +62,19 @@ describe.each(Object.keys(engines))('errors that nobody handles on %s', (name) =
     ['caught by one of several', 'await Promise.allSettled([fails(), fails()]); return 1;'],
     ['caught in a try', 'try { await fails(); } catch { } return 1;'],
     ['thrown and caught in nested functions', 'const a = async () => { await fails(); }; try { await a(); } catch { } return 1;'],
+    [
+      'none, as web streams are read to their end, left early or broken',
+      `const ended = new ReadableStream({ start(c) { c.enqueue('a'); c.close(); } });
+       const broken = new ReadableStream({ start(c) { c.error(new Error('broken')); } });
+       const decoded = new Blob(['abc']).stream().pipeThrough(new TextDecoderStream());
+       for (const each of [ended, decoded, new Response('abc').body]) for await (const _ of each);
+       for await (const _ of ReadableStream.from([1, 2])) break;
+       try { for await (const _ of broken); } catch { } return 1;`,
+    ],
+    [
+      'none, as a web stream is left after its end',
+      'const over = ReadableStream.from([]).values(); return [await over.next(), await over.return(1), await over.next()];',
+    ],
   ])('are not told when they are %s', async (_what, body) => {
     expect(await warningsOf(body)).toEqual([]);
   });

@@ -81,20 +81,29 @@ export class ReadableStream {
   }
   values(options: { preventCancel?: boolean } = {}): AsyncIterableIterator<unknown> {
     const reader = this.getReader();
+    let isOver = false;
+    const release = () => {
+      isOver = true;
+      reader.releaseLock();
+    };
     // Not a generator: leaving a loop must cancel at once, and the engine does not wait for a generator's clean-up.
     const iterator: AsyncIterableIterator<unknown> = {
       async next() {
+        if (isOver) return { done: true, value: undefined };
         const result = await reader.read().catch((error: unknown) => {
-          reader.releaseLock();
+          release();
           throw error;
         });
-        if (result.done) reader.releaseLock();
+        if (result.done) release();
         return result;
       },
+      // The engine calls it also after a loop that ran to the end, when there is nothing left to cancel.
       async return(value) {
-        const cancelled = options.preventCancel ? undefined : reader.cancel(value);
-        reader.releaseLock();
-        await cancelled;
+        if (!isOver) {
+          const cancelled = options.preventCancel ? undefined : reader.cancel(value);
+          release();
+          await cancelled;
+        }
         return { done: true, value };
       },
       [Symbol.asyncIterator]: () => iterator,
