@@ -156,8 +156,7 @@ function findTools(port: ToolPort, refs: readonly string[], user: CapabilityUser
   const refByName = new Map(refs.map((ref) => [requireGranted(port, ref, user), ref]));
   const visible = port.list(user.executionId);
   return [...refByName].map(([name, ref]) => {
-    const found = visible.find((tool) => tool.name === name);
-    if (found !== undefined) return { ...found, ref };
+    if (visible.some((tool) => tool.name === name)) return { ...port.find(user.executionId, ref), ref };
     const { allowsTool } = matchersOf(user.granted());
     const near = suggestNearNames(
       name,

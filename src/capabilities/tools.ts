@@ -30,6 +30,8 @@ export interface ToolPort {
   nameOf(ref: string): string;
   /** Tools that the caller of a running call may call, sorted by name, highest version first. */
   list(executionId: string): readonly VisibleTool[];
+  /** The one of them that a reference means. Throws `tool-unknown`, with the versions that there are. */
+  find(executionId: string, ref: string): VisibleTool;
   /** Rejects with a HotcellError when the call was refused before it ran. */
   call(
     executionId: string,

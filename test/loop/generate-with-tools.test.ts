@@ -138,6 +138,10 @@ describe('context.llm.generate with tools', () => {
       message: expect.stringContaining('weather'),
     });
     expect((await run('asks', { prompt: 'Hi', tools: ['weather', 'nowhere'] })).code).toBe('tool-unknown');
+    // A version that is not there reads as a call of it does.
+    const noVersion = { code: 'tool-unknown', message: expect.stringContaining('No version of the tool "weather" fits "9"') };
+    expect(await run('asks', { prompt: 'Hi', tools: ['weather@9'] })).toMatchObject(noVersion);
+    expect(await run('calls', 'weather@9')).toMatchObject(noVersion);
     expect(model.seen.length).toBe(before);
   });
 });
