@@ -29,6 +29,13 @@ export function describeProblem(error: HotcellError, role?: 'admin' | 'caller'):
 const forOperators =
   /hotcell (?:grant|revoke|why|plugin|hook|doctor|images|approve|key|secret|start|executions show)\b|\bconfig\b|\bSet (?:the mode|safeMode)|\braise (?:limits|queue|tools|kv|files)\.|\b(?:grant|log of the daemon|data directory)\b/;
 
+/** Two sentences of a fix as one text, in which nothing follows a command to copy: such a sentence has no full stop. */
+export function joinFixes(first: string, second: string): string {
+  if (first === '' || second === '') return first + second;
+  const isCommandFirst = !/[.!?]$/.test(first) && /[.!?]$/.test(second);
+  return isCommandFirst ? `${second} ${first}` : `${first} ${second}`;
+}
+
 /** The next step for somebody: who cannot take it hears who can, instead of a command that would be refused. */
 export function adviseFor(role: 'admin' | 'caller' | undefined, fix: string): string {
   // What lists choices, or begins with a step of one's own, may name such things.

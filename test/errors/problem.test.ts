@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ErrorCode, errorCatalog } from '../../src/errors/catalog.ts';
 import { HotcellError } from '../../src/errors/hotcell-error.ts';
-import { describeProblem } from '../../src/errors/problem.ts';
+import { describeProblem, joinFixes } from '../../src/errors/problem.ts';
 
 const codes = Object.keys(errorCatalog).filter((code): code is ErrorCode => code in errorCatalog);
 
@@ -40,5 +40,16 @@ describe('describeProblem', () => {
 
   it('shows the fix of the error before that of the catalog', () => {
     expect(describeProblem(new HotcellError('conflict', 'Taken.', { fix: 'Stop it.' })).fix).toBe('Stop it.');
+  });
+});
+
+describe('joinFixes', () => {
+  it.each([
+    ['Do less.', 'Allow it with: hotcell grant a net=b', 'Do less. Allow it with: hotcell grant a net=b'],
+    ['Allow it with: hotcell grant a net=b', 'Do less.', 'Do less. Allow it with: hotcell grant a net=b'],
+    ['Do less.', 'Or wait.', 'Do less. Or wait.'],
+    ['', 'Do less.', 'Do less.'],
+  ])('lets nothing follow a command: %s + %s', (first, second, both) => {
+    expect(joinFixes(first, second)).toBe(both);
   });
 });

@@ -1,6 +1,7 @@
 import type { GuestError, RunOutcome } from '../../engines/engine.ts';
 import { errorCatalog } from '../../errors/catalog.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { joinFixes } from '../../errors/problem.ts';
 import { sayIssue } from '../../tools/validation/schema-issue.ts';
 import type { ActiveCall, StoppedCall } from '../active-call.ts';
 import type { CallAnswer, ExecutionError, ExplainGuestError } from '../call-types.ts';
@@ -64,7 +65,7 @@ export async function endFailure(
 /** The same failure, with a sentence on what might help in its next step, or as that step. */
 export function addAdvice(end: CallEnd, advice: string, isFix = false): CallEnd {
   const { error } = end;
-  return error === undefined ? end : { ...end, error: { ...error, fix: isFix ? advice : `${error.fix} ${advice}` } };
+  return error === undefined ? end : { ...end, error: { ...error, fix: isFix ? advice : joinFixes(error.fix, advice) } };
 }
 
 /** The answer of a call whose end is recorded; `climbed` where it was run again on a higher engine. */

@@ -1,5 +1,6 @@
 import type { PermissionKey, PermissionSet } from '../../config/permission-set.ts';
 import { errorCatalog } from '../../errors/catalog.ts';
+import { joinFixes } from '../../errors/problem.ts';
 import { isCovered } from '../../permissions/decision.ts';
 import { describeGrantCommand, parsePermissionWords } from '../../permissions/permission-words.ts';
 import type { UnitManifest } from '../../units/unit.ts';
@@ -88,5 +89,5 @@ function addCommand(
     return message.includes(command) ? `Paste that line${all}` : `Allow it with: ${command}${all}`;
   }
   if (message.includes(command) || fix.includes(command)) return fix;
-  return `The call was refused ${refused.join(', ')}. Allow it with: ${command} ${fix}`.trim();
+  return joinFixes(fix, `The call was refused ${refused.join(', ')}. Allow it with: ${command}`);
 }

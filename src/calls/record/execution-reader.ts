@@ -1,6 +1,6 @@
 import type { Caller } from '../../callers/caller.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { adviseFor } from '../../errors/problem.ts';
+import { adviseFor, joinFixes } from '../../errors/problem.ts';
 import type { Store } from '../../store/store-types.ts';
 import type { CallAnswer, Execution, ExecutionError, ExecutionReader } from '../call-types.ts';
 import { readExecution } from './stored-execution.ts';
@@ -52,8 +52,8 @@ export function showError(error: ExecutionError, caller: Pick<Caller, 'role'>, e
   if (caller.role === 'admin') return { ...error, fix: told.fix };
   if (frames === undefined && codeFrame === undefined) return { ...told, fix: adviseFor(caller.role, told.fix) };
   // The same command shows a caller no more than it has.
-  const step = told.fix.includes(show) ? '' : `${told.fix} `;
-  return { ...told, fix: `${step}Ask the operator, who sees where: ${show}.` };
+  const step = told.fix.includes(show) ? '' : told.fix;
+  return { ...told, fix: joinFixes(step, `Ask the operator, who sees where: ${show}.`) };
 }
 
 /** The same for the answer of a call. */
