@@ -1,5 +1,6 @@
 /** node:path as on POSIX: the sandbox has no other paths. */
 import { wrongType } from './node-error.ts';
+import { refuseMember } from './stand-in.ts';
 
 /** What `parse` returns and `format` takes. */
 export interface ParsedPath {
@@ -130,3 +131,25 @@ function check(name: string, value: unknown): void {
 }
 
 export * as posix from './path.ts';
+
+/** Paths of Windows: refused where they are used. */
+export const win32 = /* @__PURE__ */ refuseWindows();
+
+function refuseWindows(): Record<string, unknown> {
+  const lacking = { name: 'path', instead: 'The engines deno and docker have it.' };
+  const functions = {
+    normalize,
+    isAbsolute,
+    join,
+    resolve,
+    relative,
+    dirname,
+    basename,
+    extname,
+    parse,
+    format,
+    toNamespacedPath,
+  };
+  const refused = [...Object.keys(functions), 'matchesGlob'].map((member) => [member, refuseMember(lacking, `win32.${member}`)]);
+  return { sep: '\\', delimiter: ';', ...Object.fromEntries(refused) };
+}

@@ -90,6 +90,16 @@ describe('what packages for Node look at', () => {
     ]);
   });
 
+  it('refuse paths of Windows where they are used, with the engines that have them', async () => {
+    const body = `${attempt} const path = require('node:path'); const { win32 } = require('path/posix');
+      return [path.win32.sep, await attempt(() => path.win32.join('a', 'b')), await attempt(() => win32.basename('a'))];`;
+    const refused = (member: string) => [
+      'BuiltinRefused',
+      `path.win32.${member} is refused: the sandbox has no Node built-in "path" with it. The engines deno and docker have it.`,
+    ];
+    expect(await run(body)).toEqual(['\\', refused('join'), refused('basename')]);
+  });
+
   it('pack and unpack, and a bomb is not unpacked', async () => {
     const body = `${attempt} const zlib = require('zlib'); const { Readable } = require('stream');
       const bomb = zlib.gzipSync(zlib.gunzipSync(zlib.gzipSync(Buffer.alloc(1024 * 1024))), { level: 9 });
