@@ -24,14 +24,13 @@ export class Journal {
 
   /** What the last process left, line by line, up to one that was cut short. */
   readLeft(): unknown[][] {
-    const text = readFileSync(this.#path, 'utf8');
-    this.#bytes = text.length;
+    const bytes = readFileSync(this.#path);
+    this.#bytes = bytes.length;
     const entries: unknown[][] = [];
-    for (const line of text.split('\n')) {
+    for (const line of bytes.toString('utf8').split('\n')) {
       try {
         const entry: unknown = JSON.parse(line);
-        if (!Array.isArray(entry)) break;
-        entries.push(entry);
+        if (Array.isArray(entry)) entries.push(entry);
       } catch {
         break;
       }

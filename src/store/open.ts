@@ -5,12 +5,11 @@ import { examineDatabase } from './examine.ts';
 import { createIdleCheckpoint } from './idle-checkpoint.ts';
 import { Journal } from './journal.ts';
 import { migrate } from './migrations.ts';
-import { describeStoreError, findStorageError, isBusyError, isRowError } from './sqlite-error.ts';
+import { describeStoreError, findStorageError, isBusyError } from './sqlite-error.ts';
 import { watchStorage } from './storage-health.ts';
 import type { Store } from './store-types.ts';
-import { writeTogether } from './table.ts';
 import { createTables, journaled } from './tables.ts';
-import { createWriteQueue } from './write-queue.ts';
+import { createWriteQueue, type WriteQueue } from './write-queue.ts';
 
 /** What a store is opened with. */
 export interface StoreOptions {
@@ -39,7 +38,7 @@ export function openStore(options: StoreOptions): Store {
     configure(database, options.maxDatabaseBytes);
     migrate(database);
     writePid(dataDir);
-    return createStore(database, restoreJournal(database, dataDir), options);
+    return createStore(database, new Journal(journalPath(dataDir)), options);
   } catch (error) {
     database.close();
     throw explainOpening(error, dataDir);
@@ -75,26 +74,6 @@ function configure(database: DatabaseSync, maxDatabaseBytes: number | undefined)
   if (maxDatabaseBytes !== undefined) database.exec(`pragma max_page_count = ${Math.floor(maxDatabaseBytes / pageBytes)}`);
 }
 
-/** Opens the journal. What a killed process left in it goes into the database; a line that is no row ends it. */
-function restoreJournal(database: DatabaseSync, dataDir: string): Journal {
-  const journal = new Journal(journalPath(dataDir));
-  const left = journal.readLeft();
-  if (left.length === 0) return journal;
-  const restore = new Map(journaled.map((table) => [table.name, table.prepareRestore(database)]));
-  writeTogether(database, () => {
-    for (const [table, ...values] of left) {
-      try {
-        restore.get(String(table))?.(values);
-      } catch (error) {
-        if (!isRowError(error)) throw error;
-        break;
-      }
-    }
-  });
-  journal.clear();
-  return journal;
-}
-
 function createStore(database: DatabaseSync, journal: Journal, options: StoreOptions): Store {
   const { dataDir, onWriteError = () => {}, onProblem = () => {} } = options;
   const health = watchStorage(dataDir, onProblem);
@@ -109,6 +88,7 @@ function createStore(database: DatabaseSync, journal: Journal, options: StoreOpt
     makeRoom: health.makeRoom,
   };
   const queue = createWriteQueue(database, hooks, journal);
+  writeLeft(database, queue, journal);
   let isClosed = false;
   return {
     ...createTables(database, queue),
@@ -128,6 +108,14 @@ function createStore(database: DatabaseSync, journal: Journal, options: StoreOpt
       database.close();
     },
   };
+}
+
+/** What a killed process left in its journal is written before anything else; while the disk is full it waits like all other writes. */
+function writeLeft(database: DatabaseSync, queue: WriteQueue, journal: Journal): void {
+  const restore = new Map(journaled.map((table) => [table.name, table.prepareRestore(database)]));
+  for (const [table, ...values] of journal.readLeft()) queue.add({ apply: () => restore.get(String(table))?.(values) });
+  queue.flush();
+  if (queue.isEmpty()) journal.clear();
 }
 
 function explainOpening(error: unknown, dataDir: string): HotcellError {

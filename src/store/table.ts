@@ -117,7 +117,8 @@ export function writeTogether(database: DatabaseSync, write: () => void): void {
       write();
       database.exec('release together');
     } catch (error) {
-      database.exec('rollback to together; release together');
+      // Some failures take the whole transaction back.
+      if (database.isTransaction) database.exec('rollback to together; release together');
       throw error;
     }
   });

@@ -26,6 +26,8 @@ export interface WriteQueue {
   committed(): Promise<void>;
   /** Resolves when no kill of the process takes away what was added so far, but for writes that can wait. */
   committedEnds(): Promise<void>;
+  /** True when nothing waits for a transaction. */
+  isEmpty(): boolean;
   /** Commits now. Never throws: a failure goes to the waiters and to `onWriteError`. */
   flush(): void;
   /** Commits what is left and stops. */
@@ -66,6 +68,8 @@ export function createWriteQueue(
   let waiting: QueuedWrite[] = [];
   /** Those of them that are not in the journal. */
   let unkept: QueuedWrite[] = [];
+  /** Those that are: they were acknowledged. */
+  const kept = new Set<QueuedWrite>();
   let batch: PromiseWithResolvers<void> | undefined;
   let isSoon = false;
   let later: NodeJS.Timeout | undefined;
@@ -131,6 +135,7 @@ export function createWriteQueue(
   function keepInJournal(): boolean {
     if (journal === undefined || isAllWanted || refusal !== undefined) return false;
     const begun: QueuedWrite[] = [];
+    const ended: QueuedWrite[] = [];
     const entries: JournalEntry[] = [];
     for (const write of unkept) {
       if (write.canWait?.()) {
@@ -140,8 +145,10 @@ export function createWriteQueue(
       const entry = write.entry?.();
       if (entry === undefined) return false;
       entries.push(entry);
+      ended.push(write);
     }
     if (!journal.append(entries)) return false;
+    for (const write of ended) kept.add(write);
     unkept = begun;
     return true;
   }
@@ -187,6 +194,7 @@ export function createWriteQueue(
       failing = undefined;
       // What the journal has was all among these; what only began was never in it.
       journal?.clear();
+      kept.clear();
       onCommit();
       for (const write of writes) write.settle?.();
       if (faulty !== undefined) onWriteError(faulty);
@@ -209,9 +217,10 @@ export function createWriteQueue(
     failing = error.code;
     onFailure(error);
     answerWaiters(error);
-    const excess = waiting.splice(0, Math.max(0, waiting.length - maxKeptWrites));
+    const excess = new Set(waiting.filter((write) => !kept.has(write)).slice(0, Math.max(0, waiting.length - maxKeptWrites)));
+    waiting = waiting.filter((write) => !excess.has(write));
     for (const write of excess) write.settle?.();
-    if (excess.length > 0) onWriteError(new HotcellError(error.code, `${excess.length} records were lost: ${error.message}`));
+    if (excess.size > 0) onWriteError(new HotcellError(error.code, `${excess.size} records were lost: ${error.message}`));
   }
 
   function tryAgain(): void {
@@ -251,6 +260,7 @@ export function createWriteQueue(
       return join();
     },
     committedEnds: join,
+    isEmpty: () => waiting.length === 0,
     flush,
     close() {
       isClosed = true;
@@ -258,9 +268,8 @@ export function createWriteQueue(
       clearTimeout(retry);
       commitWaiting();
       clearTimeout(retry);
-      if (waiting.length > 0) {
-        onWriteError(new HotcellError('storage-failed', `${waiting.length} records were lost at the stop of the store.`));
-      }
+      const lost = waiting.filter((write) => !kept.has(write)).length;
+      if (lost > 0) onWriteError(new HotcellError('storage-failed', `${lost} records were lost at the stop of the store.`));
       waiting = [];
     },
   };

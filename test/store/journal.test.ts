@@ -1,5 +1,5 @@
-import { appendFileSync, cpSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { appendFileSync, cpSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Journal } from '../../src/store/journal.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -57,6 +57,48 @@ describe('the journal of a store', () => {
     const left = openAsLeft(dataDir, (journal) => appendFileSync(journal, lines));
     expect(left.executions.count({})).toBe(1);
     expect(left.events.listAfter(0, { limit: 9 })).toHaveLength(1);
+  });
+
+  it('takes what is acknowledged after a first line that was cut short', async () => {
+    const dataDir = temporaryDir();
+    const store = open(dataDir);
+    store.executions.insert(endedRow('e1'));
+    await store.committedEnds();
+    let journal = '';
+    const left = openAsLeft(dataDir, (file) => {
+      journal = file;
+      truncateSync(file, statSync(file).size - 5);
+    });
+    left.executions.insert(endedRow('e2'));
+    await left.committedEnds();
+    expect(openAsLeft(dirname(journal)).executions.get('e2')?.status).toBe('success');
+  });
+
+  it('goes on after a row that the database refuses', async () => {
+    const dataDir = temporaryDir();
+    const store = open(dataDir);
+    store.events.insert({ ...event, seq: 0 });
+    store.executions.insert(endedRow('e1'));
+    await store.committedEnds();
+    expect(openAsLeft(dataDir).executions.get('e1')?.status).toBe('success');
+  });
+
+  it('waits while there is no room for it in the database, and no row of it is given up for others', async () => {
+    const dataDir = temporaryDir();
+    const store = open(dataDir);
+    const outputJson = JSON.stringify('x'.repeat(15_000));
+    for (let n = 0; n < 40; n++) store.executions.insert(endedRow(`e${n}`, { outputJson }));
+    await store.committedEnds();
+    const copy = join(temporaryDir(), 'left');
+    cpSync(dataDir, copy, { recursive: true });
+    const lost: string[] = [];
+    const full = openStore({ dataDir: copy, maxDatabaseBytes: 600_000, onWriteError: ({ message }) => lost.push(message) });
+    expect(full.problem()?.code).toBe('storage-full');
+    for (let seq = 1; seq <= 20_100; seq++) full.events.insert({ ...event, seq });
+    await expect(full.committed()).rejects.toMatchObject({ code: 'storage-full' });
+    full.close();
+    expect(lost.length).toBeGreaterThan(0);
+    expect(open(copy).executions.count({})).toBe(40);
   });
 
   it.each([

@@ -87,6 +87,29 @@ describe('createWriteQueue', () => {
     expect([kept.length, counts]).toEqual([0, { commits: 3, applied: 5 }]);
   });
 
+  it('puts into the journal what has ended since, also after a transaction in between', async () => {
+    const kept: unknown[] = [];
+    const { queue, write } = countingQueue({ append: (entries) => kept.push(...entries) > 0, clear: () => {} });
+    const begin = (name: string) => {
+      let isOver = false;
+      queue.add({ ...write, entry: () => [name], canWait: () => !isOver });
+      return () => {
+        isOver = true;
+      };
+    };
+    const end = [begin('first'), begin('second')];
+    queue.add({ ...write, entry: () => ['other'] });
+    await queue.committedEnds();
+    end[0]?.();
+    await queue.committedEnds();
+    expect(kept).toEqual([['other'], ['first']]);
+    queue.add(write);
+    await queue.committedEnds();
+    end[1]?.();
+    await queue.committedEnds();
+    expect(kept).toEqual([['other'], ['first'], ['second']]);
+  });
+
   it('leaves what may still change for a while, but not for ever, and not for whoever waits for all', async () => {
     const { queue, counts, write } = countingQueue();
     const begun = Promise.withResolvers<void>();
@@ -109,7 +132,7 @@ describe('a full disk', () => {
 
   it('rejects with storage-full, keeps reading, keeps the writes and commits them when there is room', async () => {
     const errors: HotcellError[] = [];
-    const { executions, kv, committed } = temporaryStore({
+    const { executions, kv, committed, committedEnds } = temporaryStore({
       maxDatabaseBytes: 1_000_000,
       onWriteError: (error) => errors.push(error),
     });
@@ -121,12 +144,14 @@ describe('a full disk', () => {
     expect(executions.count({})).toBe(1);
     expect(executions.get('e2')?.status).toBe('pending');
     expect(() => kv.set('p', 'o', 'more', 'y'.repeat(600_000), 1e9)).toThrow(expect.objectContaining({ code: 'storage-full' }));
+    executions.insert(endedRow('e3'));
+    await expect(committedEnds()).rejects.toMatchObject({ code: 'storage-full' });
     executions.update(endedRow('e2', { argumentsJson: bigJson }));
     await expect(committed()).rejects.toMatchObject({ code: 'storage-full' });
     expect(errors.every((error) => error.code === 'storage-full')).toBe(true);
 
     kv.delete('p', 'o', 'filler');
-    await expect.poll(() => executions.count({}), { timeout: 5000 }).toBe(2);
+    await expect.poll(() => executions.count({}), { timeout: 5000 }).toBe(3);
     expect(executions.get('e2')?.status).toBe('success');
     await committed();
   });
