@@ -6,7 +6,7 @@ import type { CallAnswer, Execution, ExecutionError, ExecutionReader } from '../
 import { readExecution } from './stored-execution.ts';
 
 const defaultLimit = 50;
-const maxLimit = 500;
+const maxLimit = 1000;
 
 /** Creates the reader of records. A caller sees its own, whatever it asks for; an admin sees all. */
 export function createExecutionReader(parts: { readonly store: Pick<Store, 'executions'> }): ExecutionReader {
