@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { errorCatalog } from '../errors/catalog.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import { refuseHelpWithNothing } from './commands/command.ts';
 import { examplesOf } from './commands/examples.ts';
 import { commands } from './commands/table.ts';
 import { exitCodeFor, exitCodes } from './exit-codes.ts';
@@ -20,6 +21,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   let command = 'hotcell';
   try {
     const program = await createCommandLine(session, argv);
+    refuseHelpWithNothing(program, argv);
     program.hook('preAction', (_program, action) => {
       command = nameOfCommand(action);
     });

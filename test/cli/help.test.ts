@@ -54,6 +54,22 @@ describe('wrong usage', () => {
   });
 });
 
+describe('help with a command that does not exist', () => {
+  it('says so instead of the help of all others', async () => {
+    for (const [argv, sentence, fix] of [
+      [['help', 'plugn'], 'There is no command "plugn". Did you mean "plugin"?', 'See hotcell --help.'],
+      [['plugn', '--help'], 'There is no command "plugn". Did you mean "plugin"?', 'See hotcell --help.'],
+      [['plugin', 'help', 'lst'], 'There is no command "plugin lst". Did you mean "list"?', 'See hotcell plugin --help.'],
+      [['help', 'plugin', 'lst'], 'There is no command "plugin lst". Did you mean "list"?', 'See hotcell plugin --help.'],
+    ] as const) {
+      expect(await terminal.run(argv)).toEqual({ code: 2, out: '', err: `✗ Wrong usage\n  ${sentence}\n  Fix: ${fix}\n` });
+    }
+    for (const argv of [['help'], ['help', 'call'], ['call', 'help', '--help']]) {
+      expect(await terminal.run(argv)).toMatchObject({ code: 0, out: expect.stringContaining('Usage: hotcell'), err: '' });
+    }
+  });
+});
+
 describe('hotcell docs', () => {
   it('lists the pages and shows one', async () => {
     expect((await terminal.run(['docs'])).out).toMatch(/^getting-started +Getting started$/m);

@@ -55,6 +55,65 @@ describe('what a command says', () => {
     expect(out).toContain('--grant-requested');
   });
 
+  it('of what is not there to be ended, revoked or removed: with near names, a mark and what helps', async () => {
+    expect(
+      (await terminal.run(['secret', 'set', 'MAPS', '--host', 'a.com', '--header', 'x-key'], { stdin: 'wk-2f9c81a7d3' })).code,
+    ).toBe(0);
+    for (const [argv, sentence, fix] of [
+      [['containers', 'kill', 'nope'], 'Nothing runs in a container for "nope".', 'hotcell containers list'],
+      [['key', 'revoke', 'nope'], 'There is no valid key "nope".', 'hotcell key list'],
+      [['secret', 'remove', 'MAPZ'], 'There is no secret "MAPZ". Did you mean "MAPS"?', 'hotcell secret list'],
+    ] as const) {
+      const { code, out, err } = await terminal.run(argv);
+      expect([code, out]).toEqual([1, '']);
+      expect(err).toMatch(/^✗ /);
+      expect(err).toContain(sentence);
+      expect(err).toMatch(new RegExp(`Fix: .*${fix}`));
+      const json = await terminal.run([...argv, '--json']);
+      expect([json.code, JSON.parse(json.out), json.err]).toEqual([1, expect.any(Object), '']);
+    }
+    expect(await terminal.run(['containers', 'kill', '--all'])).toMatchObject({ code: 0, out: '✓ 0 ended.\n' });
+  });
+
+  it('of a file with values that cannot be read, and reads - as the standard input', async () => {
+    for (const path of ['/nope', '.']) {
+      const { code, err } = await terminal.run(['kv', 'import', 'throws', path]);
+      expect([code, err]).toEqual([
+        2,
+        expect.stringMatching(/The file \/.* cannot be read\.\n.*Fix: Name a file that is there\./),
+      ]);
+    }
+    const stdin = '{"key":"a","value":1}\n';
+    expect(await terminal.run(['kv', 'import', 'throws', '-'], { stdin })).toMatchObject({ code: 0, out: '✓ written: 1\n' });
+  });
+
+  it('of arguments on the standard input that are none', async () => {
+    for (const [stdin, sentence] of [
+      ['', 'Expected the arguments on standard input, got nothing.'],
+      ['a', 'Expected JSON as the arguments on standard input'],
+      ['[1]', 'Expected the arguments on standard input as a JSON object'],
+    ] as const) {
+      const { code, err } = await terminal.run(['call', 'throws', '-'], { stdin });
+      expect([code, err]).toEqual([2, expect.stringContaining(sentence)]);
+      expect(err).toContain('Fix: Send one JSON object such as {"city":"Oslo"}.');
+    }
+  });
+
+  it('of an argument that is given twice', async () => {
+    for (const words of [
+      ['what=a', 'what=b'],
+      ['what=a', 'what:="b"'],
+    ]) {
+      const { code, err } = await terminal.run(['call', 'throws', ...words]);
+      expect([code, err]).toEqual([2, expect.stringContaining('The argument "what" is given twice.')]);
+    }
+  });
+
+  it('of a generation that is no number, with the name of the plugin', async () => {
+    const { code, err } = await terminal.run(['plugin', 'rollback', 'throws', 'abc']);
+    expect([code, err]).toEqual([2, expect.stringContaining('Fix: See hotcell plugin history throws.')]);
+  });
+
   it('of arguments that stand beside "arguments"', async () => {
     const [url] = /http:\/\/[\d.:]+/.exec(daemon.text()) ?? [];
     const token = readFileSync(`${terminal.cwd}/.hotcell/token`, 'utf8').trim();

@@ -8,6 +8,7 @@ import type { JsonSchema } from '../../units/tool-manifest.ts';
  * else is read as JSON. `key:=json` is always JSON.
  */
 export function readCommandArguments(words: readonly string[], schema: JsonSchema): Record<string, unknown> {
+  const seen = new Set<string>();
   const entries = words.map((word): [string, unknown] => {
     const match = /^([^=]+?)(:?=)(.*)$/s.exec(word);
     const [, key = '', sign, text = ''] = match ?? [];
@@ -16,6 +17,12 @@ export function readCommandArguments(words: readonly string[], schema: JsonSchem
         fix: "Write key=value, --json '{…}', or - to read JSON from standard input.",
       });
     }
+    if (seen.has(key)) {
+      throw new HotcellError('usage-wrong', `The argument "${key}" is given twice.`, {
+        fix: `Give it once; a list is written as JSON: ${key}:='["a","b"]'.`,
+      });
+    }
+    seen.add(key);
     return [key, sign === ':=' ? parseJson(text, `the value of ${key}`) : readValue(text, typesOf(schema, key))];
   });
   return Object.fromEntries(entries);
@@ -23,20 +30,31 @@ export function readCommandArguments(words: readonly string[], schema: JsonSchem
 
 /** Parses JSON that must be an object of arguments. */
 export function parseArguments(text: string, what = 'the arguments'): Record<string, unknown> {
-  const value = parseJson(text, what);
-  if (isObject(value)) return value;
-  throw new HotcellError('usage-wrong', `Expected ${what} as a JSON object, got something else.`, {
-    fix: `Write for example: --json '{"city":"Oslo"}'`,
-  });
+  return asArguments(parseJson(text, what), what, `Write for example: --json '{"city":"Oslo"}'`);
 }
 
-function parseJson(text: string, what: string): unknown {
+/** Parses what came from the standard input: no shell had a hand in it, so no quotes are to blame. */
+export function parsePipedArguments(text: string): Record<string, unknown> {
+  const what = 'the arguments on standard input';
+  const fix = `Send one JSON object such as {"city":"Oslo"}.`;
+  if (text.trim() === '') throw new HotcellError('usage-wrong', `Expected ${what}, got nothing.`, { fix });
+  return asArguments(parseJson(text, what, fix), what, fix);
+}
+
+function asArguments(value: unknown, what: string, fix: string): Record<string, unknown> {
+  if (isObject(value)) return value;
+  throw new HotcellError('usage-wrong', `Expected ${what} as a JSON object, got something else.`, { fix });
+}
+
+const shellFix = 'Quote it for your shell: single quotes around, double quotes inside.';
+
+function parseJson(text: string, what: string, fix = shellFix): unknown {
   if (nestsDeeper(text, maxInputDepth)) throw new HotcellError('usage-wrong', `Expected other JSON as ${what}. ${nestsTooDeep}`);
   try {
     return JSON.parse(text);
   } catch (error) {
     throw new HotcellError('usage-wrong', `Expected JSON as ${what}: ${error instanceof Error ? error.message : 'it is none'}.`, {
-      fix: 'Quote it for your shell: single quotes around, double quotes inside.',
+      fix,
     });
   }
 }

@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.ts';
 import { omitUndefined } from '../../config/json-object.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { toolContracts } from '../../operations/contracts/tools.ts';
-import { parseArguments, readCommandArguments } from '../calling/call-arguments.ts';
+import { parseArguments, parsePipedArguments, readCommandArguments } from '../calling/call-arguments.ts';
 import { callAndFollow } from '../calling/follow-call.ts';
 import { printAnswer } from '../calling/print-answer.ts';
 import type { CliSession } from '../session.ts';
@@ -53,7 +53,7 @@ async function collectArguments(
     throw new HotcellError('usage-wrong', 'Expected the arguments once: as words, as --json, or from standard input.');
   }
   if (json !== undefined) return parseArguments(json);
-  if (readsInput) return parseArguments(await io.readStdin());
+  if (readsInput) return parsePipedArguments(await io.readStdin());
   if (words.length === 0) return {};
   return readCommandArguments(words, (await client.invoke(toolContracts.get, { ref })).input);
 }

@@ -110,11 +110,30 @@ function describeWord(word: Word): WordMeaning {
 function refuseVerbs(family: Command, command: Command): void {
   command.allowExcessArguments().hook('preAction', (_family, { args: [verb] }) => {
     if (verb === undefined) return;
-    const verbs = family.commands.map((each) => each.name());
-    throw new HotcellError('usage-wrong', `There is no command "${family.name()} ${verb}".${suggestNearNames(verb, verbs)}`, {
-      fix: `See hotcell ${family.name()} --help.`,
-    });
+    throw describeNoCommand(family, verb);
   });
+}
+
+/** The error about a command that its family, or the program, does not have. */
+function describeNoCommand(family: Command, name: string): HotcellError {
+  const verbs = family.commands.map((each) => each.name());
+  const path = family.parent === null ? '' : `${family.name()} `;
+  return new HotcellError('usage-wrong', `There is no command "${path}${name.slice(0, 64)}".${suggestNearNames(name, verbs)}`, {
+    fix: `See hotcell ${path}--help.`,
+  });
+}
+
+/** Refuses to help with a command that does not exist: the parser would print the help of all others. */
+export function refuseHelpWithNothing(program: Command, argv: readonly string[]): void {
+  const names = argv.filter((word) => word !== 'help' && word !== '--help' && word !== '-h');
+  if (names.length === argv.length) return;
+  let command = program;
+  for (const word of names) {
+    if (word.startsWith('-') || command.commands.length === 0) return;
+    const next = command.commands.find((each) => each.name() === word);
+    if (next === undefined) throw describeNoCommand(command, word);
+    command = next;
+  }
 }
 
 /** What a command needs: a daemon that runs, when nothing is said; `alone`: it works without one, `keeps`: and what it does there lasts. */
@@ -166,6 +185,12 @@ interface OperationCommand<Input extends TSchema, Output extends TSchema, Argume
   readonly show: (answer: Static<Output>, given: Given<Arguments, Options>) => string;
   /** False for an answer that nothing was done: the exit code says so. */
   readonly isDone?: (answer: Static<Output>) => boolean;
+  /** The error of an answer that there was nothing to do it to; with --json the answer is printed all the same. */
+  readonly findMissing?: (
+    answer: Static<Output>,
+    given: Given<Arguments, Options>,
+    client: Client,
+  ) => HotcellError | undefined | Promise<HotcellError | undefined>;
 }
 
 /** Adds a command that invokes one operation. */
@@ -175,7 +200,7 @@ export function addOperation<
   const Arguments extends Words = NoWords,
   const Options extends Words = NoWords,
 >(family: Command, session: CliSession, command: OperationCommand<Input, Output, Arguments, Options>): Command {
-  const { contract, reach, input, show, isDone, ...line } = command;
+  const { contract, reach, input, show, isDone, findMissing, ...line } = command;
   return addCommand(family, {
     ...line,
     run: async (given) => {
@@ -185,7 +210,9 @@ export function addOperation<
         given,
         async (client) => {
           const answer = await client.invoke(contract, asked);
-          if (isDone?.(answer) === false) session.exitCode = exitCodes.failed;
+          const missing = await findMissing?.(answer, given, client);
+          if (missing !== undefined && !given.json) throw missing;
+          if (missing !== undefined || isDone?.(answer) === false) session.exitCode = exitCodes.failed;
           if (given.json) session.printJson(answer);
           else session.print(show(answer, given));
         },

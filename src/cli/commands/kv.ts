@@ -64,11 +64,11 @@ export function registerKv(program: Command, session: CliSession): void {
   addClientCommand(kv, session, {
     name: 'import',
     about: 'read values of a plugin, as export writes them',
-    arguments: { '<plugin>': 'its name', '[file]': 'a file; the standard input when left out' },
+    arguments: { '<plugin>': 'its name', '[file]': 'a file; the standard input when left out, or -' },
     options: { '--caller <id>': `${callerHelp}; wins over the lines` },
     reach: 'keeps',
     run: async ({ plugin, file, caller, json }, client) => {
-      const lines = file === undefined ? (await io.readStdin()).split('\n') : readLines(resolve(io.cwd, file));
+      const lines = file === undefined || file === '-' ? (await io.readStdin()).split('\n') : readLines(resolve(io.cwd, file));
       const written = await importLines(client, omitUndefined({ plugin, caller }), lines);
       if (json) session.printJson({ plugin, written });
       else session.print(`${style.green('✓')} written: ${written}\n`);
@@ -139,6 +139,10 @@ function readEntry(line: string, number: number): KvEntryView {
   });
 }
 
-function readLines(path: string): AsyncIterable<string> {
-  return createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
+async function* readLines(path: string): AsyncIterable<string> {
+  try {
+    yield* createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
+  } catch (cause) {
+    throw new HotcellError('usage-wrong', `The file ${path} cannot be read.`, { fix: 'Name a file that is there.', cause });
+  }
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { CallerRules } from '../../../callers/caller.ts';
 import { omitUndefined } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
+import { suggestNearNames } from '../../../errors/near-names.ts';
 import { keyContracts } from '../../../operations/contracts/access/keys.ts';
 import { formatTime } from '../../render/time-text.ts';
 import type { CliSession } from '../../session.ts';
@@ -82,8 +83,16 @@ export function registerKey(program: Command, session: CliSession): void {
     arguments: keyArgument,
     contract: keyContracts.revoke,
     input: ({ id }) => ({ id }),
-    isDone: ({ revoked }) => revoked,
-    show: ({ revoked }, { id }) => (revoked ? `${style.green('✓')} ${id} is revoked.\n` : `There is no valid key ${id}.\n`),
+    findMissing: async ({ revoked }, { id }, client) => {
+      if (revoked) return undefined;
+      const valid = (await client.invoke(keyContracts.list, {})).items.filter((row) => row.revokedAtMs === undefined);
+      const near = suggestNearNames(
+        id,
+        valid.map((row) => row.id),
+      );
+      return new HotcellError('key-unknown', `There is no valid key "${id.slice(0, 64)}".${near}`);
+    },
+    show: (_answer, { id }) => `${style.green('✓')} ${id} is revoked.\n`,
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { omitUndefined } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
+import { suggestNearNames } from '../../../errors/near-names.ts';
 import { secretContracts } from '../../../operations/contracts/access/secrets.ts';
 import { describeBinding } from '../../../secrets/binding.ts';
 import type { CliSession } from '../../session.ts';
@@ -55,8 +56,14 @@ export function registerSecret(program: Command, session: CliSession): void {
     arguments: { '<name>': 'the secret' },
     contract: secretContracts.remove,
     input: ({ name }) => ({ name }),
-    isDone: ({ removed }) => removed,
-    show: ({ removed }, { name }) => (removed ? `${style.green('✓')} ${name} is removed.\n` : `There is no secret ${name}.\n`),
+    findMissing: async ({ removed }, { name }, client) => {
+      if (removed) return undefined;
+      const names = (await client.invoke(secretContracts.list, {})).items.map((row) => row.name);
+      return new HotcellError('not-found', `There is no secret "${name.slice(0, 64)}".${suggestNearNames(name, names)}`, {
+        fix: 'List the secrets: hotcell secret list.',
+      });
+    },
+    show: (_answer, { name }) => `${style.green('✓')} ${name} is removed.\n`,
   });
 }
 

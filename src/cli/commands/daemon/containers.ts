@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { omitUndefined } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
+import { suggestNearNames } from '../../../errors/near-names.ts';
 import { containerContracts } from '../../../operations/contracts/containers.ts';
 import type { CliSession } from '../../session.ts';
 import { addListing, addOperation } from '../command.ts';
@@ -34,6 +35,13 @@ export function registerContainers(program: Command, session: CliSession): void 
     input({ id, all }) {
       if ((id === undefined) === (all === true)) return omitUndefined({ id });
       throw new HotcellError('usage-wrong', 'hotcell containers kill takes the id of one, or --all.');
+    },
+    findMissing: async ({ killed }, { id }, client) => {
+      if (id === undefined || killed > 0) return undefined;
+      const ids = (await client.invoke(containerContracts.list, {})).items.map((row) => row.id);
+      return new HotcellError('not-found', `Nothing runs in a container for "${id.slice(0, 64)}".${suggestNearNames(id, ids)}`, {
+        fix: 'See what runs: hotcell containers list.',
+      });
     },
     show: ({ killed }) => `${style.green('✓')} ${killed} ended.\n`,
   });

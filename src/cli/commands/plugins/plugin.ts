@@ -129,7 +129,7 @@ export function registerPlugin(program: Command, session: CliSession): void {
     contract: pluginContracts.rollback,
     input: ({ name, generation }) => ({
       name,
-      ...(generation === undefined ? {} : { generation: readNumber(generation) }),
+      ...(generation === undefined ? {} : { generation: readNumber(generation, name) }),
     }),
     show: (result) => renderReload(result, style),
   });
@@ -171,9 +171,9 @@ function readText(file: string): string {
   }
 }
 
-function readNumber(text: string): number {
+function readNumber(text: string, plugin: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new HotcellError('usage-wrong', `Expected the number of a generation, got "${text}".`, {
-    fix: 'See hotcell plugin history NAME.',
+    fix: `See hotcell plugin history ${plugin}.`,
   });
 }
