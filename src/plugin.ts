@@ -2,6 +2,7 @@
  * What a plugin imports from 'hotcell': types, and two functions that return what they get and give handlers the types of
  * their parameters. Nothing here runs in the daemon.
  */
+import type { engineNames } from './config/engine-names.ts';
 import type { ArgumentsOf } from './plugins/arguments-of.ts';
 import type { PluginContext } from './plugins/plugin-context.ts';
 
@@ -122,7 +123,7 @@ export interface PluginSettings {
   readonly description?: string;
   readonly permissions?: PluginPermissions;
   readonly isolation?: 'call' | 'session' | 'plugin';
-  readonly engine?: 'quickjs' | 'extism' | 'deno' | 'docker';
+  readonly engine?: (typeof engineNames)[number];
   readonly limits?: Readonly<Record<string, number>>;
   /** Runs once before the memory is frozen, with no capability. */
   readonly onLoad?: () => unknown;

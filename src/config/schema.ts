@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
+import { engineNames } from './engine-names.ts';
 import { freezeDeep, type Readable } from './json-object.ts';
 import { type LimitName, limitTable } from './limits.ts';
 import { builtinProperties } from './settings/builtin-settings.ts';
@@ -36,7 +37,6 @@ const secret = Type.Object(
   { additionalProperties: false },
 );
 
-const engines = ['quickjs', 'extism', 'deno', 'docker'] as const;
 const escalations = ['never', 'ask', 'auto'] as const;
 
 /** The one schema of the configuration: the file, the environment and the flags are all checked against it. */
@@ -178,7 +178,7 @@ export const settingsSchema = Type.Object(
     ),
     pluginEscalation: named(Type.Enum(escalations), 'The same by file name of the plugin, with or without its ending.'),
     engines: section({
-      allow: list(Type.Enum(engines), 4, engines, 'Engines on which plugins may run.'),
+      allow: list(Type.Enum(engineNames), engineNames.length, engineNames, 'Engines on which plugins may run.'),
     }),
     audit: section({ keep: whole(100_000, 100, 10_000_000, 'Rows of the audit that are kept.') }),
     approvals: section({

@@ -1,4 +1,5 @@
 import type { BorderCrossing, BorderHost, Recording } from '../border/border.ts';
+import type { engineNames } from '../config/engine-names.ts';
 import type { Limits } from '../config/limits.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
 import type { Holder } from '../queues/place-count.ts';
@@ -6,7 +7,7 @@ import type { Deadline } from './deadline.ts';
 import type { GuestIssue } from './throw-report.ts';
 
 /** What runs a cell. */
-export type EngineName = 'quickjs' | 'extism' | 'deno' | 'docker';
+export type EngineName = (typeof engineNames)[number];
 
 /** How long a cell lives: one call, one session, or as long as the generation. */
 export type Isolation = 'call' | 'session' | 'plugin';

@@ -1,4 +1,5 @@
 import type { Escalation } from '../config/config-types.ts';
+import { scriptEngineNames } from '../config/engine-names.ts';
 import type { EngineName, Isolation } from './engine.ts';
 
 /** What code wants that not every engine has. `builtin` is a name of Node's own modules, without `node:`. */
@@ -8,8 +9,8 @@ export type EngineNeed =
   | { readonly kind: 'processes'; readonly name: string }
   | { readonly kind: 'native-addon' };
 
-/** The engines of TypeScript and JavaScript, one above the other. A `.wasm` module has no other engine. */
-export type EscalationEngine = 'quickjs' | 'deno' | 'docker';
+/** One of TypeScript and JavaScript: a plugin moves from one to the next above. */
+export type EscalationEngine = (typeof scriptEngineNames)[number];
 
 /** Whether an engine may be used now: a sentence says why not, such as what to install. */
 export type EscalationEngines = Readonly<
@@ -55,9 +56,7 @@ export interface RunFacts {
   readonly leftMs: number;
 }
 
-/** Lowest first. */
-const order: readonly EscalationEngine[] = ['quickjs', 'deno', 'docker'];
-const names: readonly string[] = order;
+const names: readonly string[] = scriptEngineNames;
 
 const carries: Readonly<Record<EscalationEngine, ReadonlySet<EngineNeed['kind']>>> = {
   quickjs: new Set(),
@@ -161,7 +160,7 @@ function findObstacle({ escalation, isOperators, isIdempotent, hasEffects, isola
 
 function above(engine: EngineName): readonly EscalationEngine[] {
   const at = names.indexOf(engine);
-  return at < 0 ? [] : order.slice(at + 1);
+  return at < 0 ? [] : scriptEngineNames.slice(at + 1);
 }
 
 function sayMissing(engines: EscalationEngines, engine: EscalationEngine): string {

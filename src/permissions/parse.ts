@@ -1,3 +1,4 @@
+import { isHigherEngine } from '../config/engine-names.ts';
 import { isObject } from '../config/json-object.ts';
 import { readLimitEntry, writeLimitEntry } from '../config/limits.ts';
 import { type ListedPermission, type PermissionKey, type PermissionSet, permissionKeys } from '../config/permission-set.ts';
@@ -137,7 +138,7 @@ function parseToolGlob(text: string): Item {
 }
 
 function parseEngine(text: string): Item {
-  if (text === 'deno' || text === 'docker') return { ok: true, entry: text };
+  if (isHigherEngine(text)) return { ok: true, entry: text };
   return { ok: false, reason: 'is no engine that a plugin could move to; write deno or docker' };
 }
 

@@ -31,7 +31,8 @@ export const sandboxTypings = `${typingsFolder}/sandbox.d.ts`;
 const libName = /^lib(\.[a-z0-9]+)*\.d\.ts$/;
 const sourceFolder = fileURLToPath(new URL('../', import.meta.url));
 /** What src/plugin.ts is made of: source, or declarations in the package. */
-const typings = /^(?:plugin|plugins\/plugin-context|plugins\/arguments-of|hooks\/handler-types)(?:\.d)?\.ts$/;
+const typings =
+  /^(?:plugin|plugins\/plugin-context|plugins\/arguments-of|hooks\/handler-types|config\/engine-names)(?:\.d)?\.ts$/;
 const packageFile = /(?:\.d\.[cm]?ts|[/\\]package\.json)$/;
 const maxPackageFileBytes = 2 * 1024 * 1024;
 const maxPackageBytes = 48 * 1024 * 1024;

@@ -30,6 +30,9 @@ describe('inspect', () => {
     );
     expect(faults).toMatchObject([{ code: 2724, line: 1, column: 10 }]);
     expect(fixes).toMatchObject([{ fixName: 'spelling', edits: [{ newText: 'definePlugin' }] }]);
+    const engine = "import { definePlugin } from 'hotcell';\nexport default definePlugin({ engine: 'denno', handler: () => 1 });";
+    expect((await inspect({ '/p/a.ts': engine })).faults[0]?.message).toContain('Did you mean \'"deno"\'');
+    expect((await inspect({ '/p/a.ts': engine.replace('denno', 'deno') })).faults).toEqual([]);
   });
 
   it('has no fault to say of any example plugin', async () => {

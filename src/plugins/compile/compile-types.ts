@@ -1,4 +1,4 @@
-import type { EngineNeed } from '../../engines/escalation.ts';
+import type { EngineNeed, EscalationEngine } from '../../engines/escalation.ts';
 import type { BuildInput } from '../generations/generation.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import type { ProposedTexts } from './read-input.ts';
@@ -23,7 +23,7 @@ export interface CompilerOptions {
  * What a bundle is made for. `quickjs`: a script, Node built-ins from shims. The others: an ES module, Node built-ins stay
  * imports of the runtime.
  */
-export type CompileTarget = 'quickjs' | 'deno' | 'docker';
+export type CompileTarget = EscalationEngine;
 
 /** One plugin to compile. All paths are absolute. */
 export interface CompileRequest {

@@ -1,4 +1,5 @@
 import { valid } from 'semver';
+import { engineNames } from '../../config/engine-names.ts';
 import { isObject } from '../../config/json-object.ts';
 import { type LimitName, type Limits, limitTable, listRaisedLimits } from '../../config/limits.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
@@ -140,7 +141,7 @@ function readVersion(node: ManifestNode): string {
 }
 
 function readEngine(node: ManifestNode): EngineName {
-  return readChoice(node, 'engine', ['quickjs', 'extism', 'deno', 'docker']) ?? 'quickjs';
+  return readChoice(node, 'engine', engineNames) ?? 'quickjs';
 }
 
 function readLimits(node: ManifestNode): Partial<Limits> {

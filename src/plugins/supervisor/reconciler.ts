@@ -1,3 +1,4 @@
+import { isHigherEngine } from '../../config/engine-names.ts';
 import type { EscalationEngine } from '../../engines/escalation.ts';
 import { isPassingError } from '../../errors/passing-error.ts';
 import type { Slots } from '../../queues/slots.ts';
@@ -261,7 +262,7 @@ function findWanted({
   const { engine, climbed } = live?.generation.manifest ?? {};
   const wanted = escalation?.atRun ? escalation.manifest.permissions.engine?.[0] : climbed?.atRun ? engine : undefined;
   const reason = escalation?.reason ?? climbed?.reason ?? '';
-  return wanted === 'deno' || wanted === 'docker' ? { engine: wanted, reason } : undefined;
+  return isHigherEngine(wanted) ? { engine: wanted, reason } : undefined;
 }
 
 function isSameBuild(built: Pick<Generation, 'contentHash' | 'manifest'>, live: Generation | undefined): boolean {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { isHigherEngine } from '../../../config/engine-names.ts';
 import type { Limits } from '../../../config/limits.ts';
 import type { Engine, EngineName, LoadResult } from '../../../engines/engine.ts';
 import type { EngineNeed } from '../../../engines/escalation.ts';
@@ -342,7 +343,7 @@ async function findTarget(parts: BuilderParts, source: PluginSource, proposed: P
   if (typeof read === 'string' || !/\bengine\b/.test(read.text)) return 'quickjs';
   const path = basename(source.entry);
   const { engine } = await parts.schemaReader.read([{ path, text: read.text }], path);
-  return engine === 'deno' || engine === 'docker' ? engine : 'quickjs';
+  return isHigherEngine(engine) ? engine : 'quickjs';
 }
 
 function describeWrongEngine(source: PluginSource, wanted: EngineName, engine: EngineName): Diagnostic {
