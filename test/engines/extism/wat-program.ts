@@ -62,5 +62,6 @@ export function createTestBorder(view: Partial<ReturnType<BorderHost['view']>> =
     view: () => ({ config: {}, env: {}, denied: {}, ...view }),
     log: (line) => lines.push(line),
     progress: () => undefined,
+    longWait: (operation) => (operation === 'tools.call' ? { whenFull: 'refused' } : undefined),
   };
 }

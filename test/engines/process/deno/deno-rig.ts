@@ -86,6 +86,7 @@ export function createTrier(engine: Engine): DenoRig['run'] {
       view: tried.view ?? (() => emptyView),
       log: (line) => logs.push(line),
       deniedName: (name) => deniedNames.push(name),
+      longWait: (operation) => (operation === 'tools.call' ? { whenFull: 'refused' } : undefined),
       progress: () => {
         progress++;
       },
