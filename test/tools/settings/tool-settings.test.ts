@@ -41,9 +41,10 @@ describe('tools.update', () => {
     expect((await house.call('hello', {}, model)).output).toBe('hello');
     const told = house.events.filter(({ type }) => type === 'setting-change').map(({ subject, data }) => [subject, data]);
     expect(told[0]).toEqual(['hello@0.0.0', { setting: 'mode off, who person', by: 'local' }]);
-    expect(house.events.some(({ type, data }) => type === 'tools-change' && 'changed' in data && data.changed.length > 0)).toBe(
-      true,
-    );
+    const isListNews = ({ type, data }: (typeof house.events)[number]) =>
+      type === 'tools-change' && 'changed' in data && data.changed.length > 0;
+    // News of lists are put together before they are told.
+    await expect.poll(() => house.events.some(isListNews)).toBe(true);
     const rows = house.parts().store.audit.list({ limit: 50 });
     expect(rows.map(({ permission, detail }) => [permission, detail])).toContainEqual([
       'setting',
