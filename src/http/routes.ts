@@ -46,29 +46,29 @@ export function registerOperation(app: FastifyInstance, invocable: InvocableOper
       if (!(result instanceof Promise)) return sendOutput(request, reply, http, result);
       return result.then((output: unknown) => {
         if (!parts.isValid(request.caller)) throw refuseEnded();
-        writeTogether(reply.raw.socket);
+        holdUntilAllAreMade(reply.raw.socket);
         return sendOutput(request, reply, http, output);
       });
     },
   });
 }
 
-let corked: Socket[] = [];
+let held: Socket[] = [];
 
 /**
  * Holds what is written to a connection until every answer of this turn is made: calls that were recorded together are answered
  * together, and a reader that was woken for the first answer is awake for the others. Waking it costs more than making an answer.
  */
-function writeTogether(socket: Socket | null): void {
+function holdUntilAllAreMade(socket: Socket | null): void {
   if (socket === null) return;
-  if (corked.length === 0) process.nextTick(writeCorked);
+  if (held.length === 0) process.nextTick(writeHeld);
   socket.cork();
-  corked.push(socket);
+  held.push(socket);
 }
 
-function writeCorked(): void {
-  const sockets = corked;
-  corked = [];
+function writeHeld(): void {
+  const sockets = held;
+  held = [];
   for (const socket of sockets) socket.uncork();
 }
 

@@ -112,8 +112,9 @@ function createStore(database: DatabaseSync, journal: Journal, options: StoreOpt
 
 /** What a killed process left in its journal is written before anything else; while the disk is full it waits like all other writes. */
 function writeLeft(database: DatabaseSync, queue: WriteQueue, journal: Journal): void {
-  const restore = new Map(journaled.map((table) => [table.name, table.prepareRestore(database)]));
-  for (const [table, ...values] of journal.readLeft()) queue.add({ apply: () => restore.get(String(table))?.(values) });
+  const left = journal.readLeft();
+  const restore = new Map(left.length === 0 ? [] : journaled.map((table) => [table.name, table.prepareRestore(database)]));
+  for (const [table, ...values] of left) queue.add({ apply: () => restore.get(String(table))?.(values) });
   queue.flush();
   if (queue.isEmpty()) journal.clear();
 }

@@ -102,16 +102,22 @@ export function createWriteQueue(
 
   /** What only began may well have ended by the next transaction, and is then one write instead of two. */
   function commitWithout(mayStay: (write: QueuedWrite) => boolean): void {
+    if (refusal !== undefined) {
+      answerWaiters(refusal);
+      return;
+    }
     const begun: QueuedWrite[] = [];
     const rest: QueuedWrite[] = [];
     for (const write of waiting) (write.canWait?.() && mayStay(write) ? begun : rest).push(write);
-    waiting = rest;
-    if (rest.length > 0) flush();
-    else answerWaiters(undefined);
-    if (begun.length === 0) return;
-    waiting = begun.concat(waiting);
-    unkept = begun.concat(unkept);
-    commitLater();
+    if (rest.length === 0) {
+      answerWaiters(undefined);
+    } else {
+      waiting = rest;
+      commitWaiting();
+      waiting = begun.concat(waiting);
+      unkept = begun.concat(unkept);
+    }
+    if (begun.length > 0) commitLater();
   }
 
   function commitSoon(): void {
@@ -167,11 +173,7 @@ export function createWriteQueue(
       return;
     }
     isSoon = false;
-    if (refusal !== undefined) {
-      answerWaiters(refusal);
-      return;
-    }
-    if (isAllWanted) commitWaiting();
+    if (isAllWanted) flush();
     else commitWithout(() => true);
   }
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { appendFileSync, cpSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -88,17 +89,22 @@ describe('the journal of a store', () => {
     const store = open(dataDir);
     const outputJson = JSON.stringify('x'.repeat(15_000));
     for (let n = 0; n < 40; n++) store.executions.insert(endedRow(`e${n}`, { outputJson }));
+    const claim = { caller: 'local', tool: 't', key: 'k', argumentsHash: 'h', executionId: 'e39', atMs: 1 };
+    store.idempotency.claim(claim);
     await store.committedEnds();
     const copy = join(temporaryDir(), 'left');
     cpSync(dataDir, copy, { recursive: true });
     const lost: string[] = [];
     const full = openStore({ dataDir: copy, maxDatabaseBytes: 600_000, onWriteError: ({ message }) => lost.push(message) });
     expect(full.problem()?.code).toBe('storage-full');
+    expect(full.executions.interruptUnfinished('{}', 1)).toBe(0);
     for (let seq = 1; seq <= 20_100; seq++) full.events.insert({ ...event, seq });
     await expect(full.committed()).rejects.toMatchObject({ code: 'storage-full' });
     full.close();
     expect(lost.length).toBeGreaterThan(0);
-    expect(open(copy).executions.count({})).toBe(40);
+    const again = open(copy);
+    expect(again.executions.count({})).toBe(40);
+    expect(again.idempotency.claim(claim)).toMatchObject({ claimed: false, executionId: 'e39' });
   });
 
   it.each([
@@ -128,7 +134,22 @@ describe('the journal of a store', () => {
   });
 });
 
+const appending = `
+  import { Journal } from '${new URL('../../src/store/journal.ts', import.meta.url).href}';
+  const journal = new Journal(process.argv[1]);
+  console.log(JSON.stringify([300, 900, 100].map((chars) => journal.append([['events', 'x'.repeat(chars)]]))));
+`;
+
 describe('append', () => {
+  it('leaves nothing of what fitted in half', () => {
+    const path = join(temporaryDir(), 'journal');
+    // One block of 512 bytes, in a shell that counts in kilobytes one of 1024.
+    const limited = ['-c', 'ulimit -f 1; exec "$0" "$@"', process.execPath, '--input-type=module', '-e', appending, path];
+    const { stdout, stderr } = spawnSync('sh', limited, { encoding: 'utf8' });
+    expect([stdout.trim(), stderr]).toEqual(['[true,false,true]', '']);
+    expect(new Journal(path).readLeft().map(([, text]) => String(text).length)).toEqual([300, 100]);
+  });
+
   it('says when the disk takes no more', () => {
     const journal = new Journal('/dev/full');
     onTestFinished(() => journal.close());

@@ -163,7 +163,8 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
     interruptUnfinished(errorJson, atMs) {
       queue.flush();
       return writeNow(() => {
-        forgetClaims.run();
+        // While the disk is full, what ended before a kill is not among the rows yet, and its key must not be free.
+        if (queue.isEmpty()) forgetClaims.run();
         return Number(interrupt.run(errorJson, atMs).changes);
       });
     },
