@@ -7,8 +7,8 @@ import { limitTable } from '../config/limits.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
 import type { HostedCall, HostedTool } from '../tools/hosted/hosted-types.ts';
-import { metaTools, type OfferedTools } from '../tools/offered-tools.ts';
 import type { SearchIndex } from '../tools/search/search-index.ts';
+import { metaTools, type OfferedTools } from '../tools/shown-to-models.ts';
 import { parseToolRef } from '../tools/tool-ref.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';
 

@@ -10,7 +10,7 @@ import { wireFormats } from '../models/wire/wire-formats.ts';
 import type { Ask } from '../operations/ask.ts';
 import type { ToolBooks } from '../operations/calling/tool-book.ts';
 import { type ToolView, toolContracts } from '../operations/contracts/tools.ts';
-import { metaTools } from '../tools/offered-tools.ts';
+import { metaTools } from '../tools/shown-to-models.ts';
 
 /** What the model of one request is told of beside the client's own tools, and what is run when it calls them. */
 export interface InjectedTools {

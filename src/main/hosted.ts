@@ -10,7 +10,7 @@ import { createSkillBook, type SkillBook } from '../skills/skill-book.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import { createRegisteredTools, type RegisteredTools } from '../tools/registered/registered-tools.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
-import { seesTool } from '../tools/visible-tools.ts';
+import { seesTool } from '../tools/seen-by-callers.ts';
 import type { Consents } from './consents.ts';
 import type { Foundation } from './foundation.ts';
 

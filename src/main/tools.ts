@@ -1,9 +1,9 @@
 import { builtinAliases } from '../builtins/builtins.ts';
 import type { NameBook } from '../names/name-owners.ts';
-import { createOfferedTools, type OfferedTools } from '../tools/offered-tools.ts';
 import { createToolRegistry, type ToolRegistry } from '../tools/registry.ts';
 import { createToolSettings, type ToolSettings } from '../tools/settings/tool-settings.ts';
 import { createToolSwitches, type ToolSwitches } from '../tools/settings/tool-switches.ts';
+import { createOfferedTools, type OfferedTools } from '../tools/shown-to-models.ts';
 import { createToolUses, type ToolUses } from '../tools/tool-uses.ts';
 import { createToolsNews, type ToolsNews } from '../tools/tools-news.ts';
 import type { Foundation } from './foundation.ts';

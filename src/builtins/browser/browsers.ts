@@ -1,6 +1,6 @@
 import type { CapabilityUser } from '../../border/capability-user.ts';
 import { quotas } from '../../config/quotas.ts';
-import { createPlaces, type Place } from '../../queues/places.ts';
+import { createPlaces, type Place } from '../../queues/engine-places.ts';
 import { createTurns } from '../../queues/turns.ts';
 import type { HostedCall } from '../../tools/hosted/hosted-types.ts';
 import { type BrowserParts, type BrowserProcess, startBrowser } from './browser-process.ts';

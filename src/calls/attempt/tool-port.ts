@@ -1,10 +1,10 @@
 import type { Caller } from '../../callers/caller.ts';
 import type { ToolPort, VisibleTool } from '../../capabilities/tools.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { metaTools } from '../../tools/offered-tools.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
+import { isOpenTo } from '../../tools/seen-by-callers.ts';
+import { metaTools } from '../../tools/shown-to-models.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
-import { isOpenTo } from '../../tools/visible-tools.ts';
 import type { NestedCalls } from './nested-calls.ts';
 
 /** Makes of the call journey what `context.tools` needs. `nested` is asked late: the journey is made after the capabilities. */

@@ -4,7 +4,7 @@ import { type Limits, resolveLimits } from '../../config/limits.ts';
 import type { PlaceBounds } from '../../config/quotas/quota.ts';
 import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { answerAside, createPlaces, type Place } from '../../queues/places.ts';
+import { answerAside, createPlaces, type Place } from '../../queues/engine-places.ts';
 import { Deadline, watchDeadline } from '../deadline.ts';
 import { type Engine, type GuestError, type LoadRequest, noUsage, type RunOutcome, type RunRequest } from '../engine.ts';
 import { createLoopWaker } from '../event-loop-waker.ts';

@@ -2,7 +2,7 @@ import type { BorderHost, LogLine } from '../../border/border.ts';
 import { defaultLimits, type Limits } from '../../config/limits.ts';
 import type { PlaceBounds } from '../../config/quotas/quota.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { answerAside, createPlaces, type Place, type Places } from '../../queues/places.ts';
+import { answerAside, createPlaces, type Place, type Places } from '../../queues/engine-places.ts';
 import { Deadline } from '../deadline.ts';
 import type { Engine, EngineName, LoadRequest, LoadResult, Program, RunOutcome, RunRequest } from '../engine.ts';
 import { createRunEnd, type RunEnd } from '../run-end.ts';

@@ -1,4 +1,4 @@
-import { seesTool } from '../../tools/visible-tools.ts';
+import { seesTool } from '../../tools/seen-by-callers.ts';
 import { daemonContracts } from '../contracts/daemon.ts';
 import { runDoctor } from '../doctor/run-doctor.ts';
 import { implement, type Operation } from '../operation.ts';

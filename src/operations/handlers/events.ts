@@ -1,7 +1,7 @@
 import type { Caller } from '../../callers/caller.ts';
 import type { EventFilter } from '../../events/event.ts';
 import type { EventType } from '../../events/event-table.ts';
-import { seesToolName } from '../../tools/visible-tools.ts';
+import { seesToolName } from '../../tools/seen-by-callers.ts';
 import { eventContracts } from '../contracts/events.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';

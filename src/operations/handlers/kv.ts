@@ -1,7 +1,7 @@
 import type { Caller } from '../../callers/caller.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { KvEntry } from '../../store/tables/plugins/kv.ts';
-import { seesTool } from '../../tools/visible-tools.ts';
+import { seesTool } from '../../tools/seen-by-callers.ts';
 import { type KvEntryView, kvContracts } from '../contracts/kv.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';

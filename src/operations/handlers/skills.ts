@@ -6,7 +6,7 @@ import type { Asking } from '../../permissions/grants.ts';
 import { matchersOf } from '../../permissions/matchers.ts';
 import { describeSkillUnit, nameSkillUnit } from '../../skills/script-tools.ts';
 import type { Skill } from '../../skills/skill-types.ts';
-import { seesToolName } from '../../tools/visible-tools.ts';
+import { seesToolName } from '../../tools/seen-by-callers.ts';
 import { pageOfAll } from '../contracts/paging.ts';
 import { skillContracts } from '../contracts/skills.ts';
 import { implement, type Operation } from '../operation.ts';

@@ -1,6 +1,6 @@
 import type { Caller } from '../../callers/caller.ts';
 import type { Config } from '../../config/config-types.ts';
-import type { OfferedTools } from '../offered-tools.ts';
+import type { OfferedTools } from '../shown-to-models.ts';
 import type { ToolEntry } from '../tool-types.ts';
 import type { ToolUses } from '../tool-uses.ts';
 import type { SelectionContext } from './score-tool.ts';

@@ -65,7 +65,7 @@ export const callMutants: MutantsByPromise = {
   'A script of a model has the tools of its caller': [
     {
       what: 'scripts are there for every key',
-      file: 'src/tools/visible-tools.ts',
+      file: 'src/tools/seen-by-callers.ts',
       find: 'caller.code === true ||',
       replace: 'true ||',
       tests: ['test/builtins/code-mode.test.ts'],
@@ -173,24 +173,24 @@ export const callMutants: MutantsByPromise = {
   "One caller's calls that wait for people, tools or models": [
     {
       what: 'any number of calls steps aside',
-      file: 'src/queues/places.ts',
+      file: 'src/queues/engine-places.ts',
       find: 'const full = aside.findFull(holder);',
       replace: 'const full = undefined as ReturnType<typeof aside.findFull>;',
-      tests: ['test/queues/places.test.ts'],
+      tests: ['test/queues/engine-places.test.ts'],
     },
     {
       what: 'nothing is kept for admins',
       file: 'src/queues/place-count.ts',
       find: 'return holder.isAdmin && reserved < reserve ? undefined : full;',
       replace: 'return full;',
-      tests: ['test/queues/places.test.ts'],
+      tests: ['test/queues/engine-places.test.ts'],
     },
     {
       what: 'a call that waits for a person keeps its place',
-      file: 'src/queues/places.ts',
+      file: 'src/queues/engine-places.ts',
       find: 'if (wait === undefined) return',
       replace: 'if (true) return',
-      tests: ['test/queues/places.test.ts', 'test/promises/engines/places.test.ts'],
+      tests: ['test/queues/engine-places.test.ts', 'test/promises/engines/places.test.ts'],
     },
   ],
   'What a plugin asks its caller': [
@@ -212,7 +212,7 @@ export const callMutants: MutantsByPromise = {
   'A prompt or a resource is called as a tool is': [
     {
       what: 'prompts and resources are there whatever the list of a key says',
-      file: 'src/tools/visible-tools.ts',
+      file: 'src/tools/seen-by-callers.ts',
       find: 'return seesTool(caller, { ...entry, name: entry.offering.name });',
       replace: 'return caller !== undefined && entry !== undefined;',
       tests: ['test/operations/handlers/tools/offerings.test.ts'],
@@ -535,10 +535,10 @@ export const callMutants: MutantsByPromise = {
     },
     {
       what: 'a list of tools is only for show',
-      file: 'src/tools/visible-tools.ts',
+      file: 'src/tools/seen-by-callers.ts',
       find: 'if (!seesToolName(caller, entry.name, entry.served.unit.path)) return false;',
       replace: '',
-      tests: ['test/tools/visible-tools.test.ts'],
+      tests: ['test/tools/seen-by-callers.test.ts'],
     },
     {
       what: 'a key makes calls at any rate',

@@ -72,7 +72,7 @@ export const doorMutants: MutantsByPromise = {
     },
     {
       what: 'a list of a key reaches the next owner of a name',
-      file: 'src/tools/visible-tools.ts',
+      file: 'src/tools/seen-by-callers.ts',
       find: ' && !(glob === name && isAnothers(toolOwners, name, owner))',
       replace: '',
       tests: ['test/promises/next-owner.test.ts'],

@@ -35,7 +35,7 @@ export const toolMutants: MutantsByPromise = {
     },
     {
       what: 'tools for people are found',
-      file: 'src/tools/offered-tools.ts',
+      file: 'src/tools/shown-to-models.ts',
       find: "entry.manifest.who === 'person' || ",
       replace: '',
       tests: ['test/builtins/meta-tools.test.ts'],

@@ -1,7 +1,7 @@
 import { type Caller, operatorCaller } from '../../../callers/caller.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { PluginView } from '../../../plugins/plugin-types.ts';
-import { seesToolName } from '../../../tools/visible-tools.ts';
+import { seesToolName } from '../../../tools/seen-by-callers.ts';
 import type { OperationParts } from '../../operation-parts.ts';
 
 /** How long a request waits for a plugin that loads: the first build after a start takes about a second. */

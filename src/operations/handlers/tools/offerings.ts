@@ -3,8 +3,8 @@ import type { CallAnswer } from '../../../calls/call-types.ts';
 import { omitUndefined, type Readable } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { suggestNearNames } from '../../../errors/near-names.ts';
+import { seesOffering } from '../../../tools/seen-by-callers.ts';
 import type { OfferingEntry } from '../../../tools/tool-types.ts';
-import { seesOffering } from '../../../tools/visible-tools.ts';
 import { completionHandlerOf, type OfferingKind } from '../../../units/offering.ts';
 import { outputSchemas, toPromptOutput, toResourceContents } from '../../../units/offering-output.ts';
 import {

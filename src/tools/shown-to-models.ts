@@ -1,8 +1,8 @@
 import type { Caller } from '../callers/caller.ts';
 import type { ToolRegistry } from './registry.ts';
+import { isOpenTo } from './seen-by-callers.ts';
 import type { ToolSwitches } from './settings/tool-switches.ts';
 import type { ToolEntry } from './tool-types.ts';
-import { isOpenTo } from './visible-tools.ts';
 
 /** Tools that lead to all others: for models alone, since the grant of a plugin names the tools that it may call. */
 export const metaTools: ReadonlySet<string> = new Set(['search_tools', 'call_tool', 'search_code', 'run_code']);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sharePlaces } from '../../src/config/quotas/quota.ts';
+import { answerAside, createPlaces, type Place } from '../../src/queues/engine-places.ts';
 import type { Holder } from '../../src/queues/place-count.ts';
-import { answerAside, createPlaces, type Place } from '../../src/queues/places.ts';
 
 const never = new AbortController().signal;
 const longWait = (operation: string) => ({ whenFull: operation === 'llm.generate' ? 'inside' : 'refused' }) as const;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/callers/caller.ts';
-import { seesTool } from '../../src/tools/visible-tools.ts';
+import { seesTool } from '../../src/tools/seen-by-callers.ts';
 import { ann, type CallingHouse, openHouse } from './calling-house.ts';
 
 const noFlags = {
