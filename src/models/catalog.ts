@@ -1,7 +1,7 @@
 import type { Caller } from '../callers/caller.ts';
 import { type ModelProvider, type ModelSettings, readProvider } from '../config/settings/model-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { suggestNearNames } from '../errors/near-names.ts';
+import { findNearNames, suggestNearNames } from '../errors/near-names.ts';
 import { globMatches } from '../permissions/matching.ts';
 import type { ModelLists } from './model-lists.ts';
 import type { AskedBy, UpstreamTarget } from './upstream.ts';
@@ -37,7 +37,7 @@ export interface ModelCatalog {
    * Where a model is asked: the first, and the others after it failed; never none. `model` is an alias of the config, `provider/model`,
    * the name of a provider, a bare name that one provider has, or `''` for the default. Rejects with `model-unknown` (which a model that the
    * key may not use is, too) and `model-not-configured`, which says what is missing. Asks providers for their lists only for a bare name
-   * that the config does not have.
+   * that the config does not have, and for one with a slash that begins with no provider of it.
    */
   resolve(model: string, by: CatalogAsker): Promise<readonly UpstreamTarget[]>;
   /** The models that the caller may use: those of the config and, with `isFetched`, those that ready providers list. Never rejects. */
@@ -105,12 +105,25 @@ export function createModelCatalog({ settings, readKey, lists }: Parts): ModelCa
     const configured = all.filter(({ model, models }) => model === name || models?.includes(name));
     if (configured.length > 0) return configured.map((provider) => ({ provider, model: name }));
     const [only, another] = all;
-    if (only !== undefined && another === undefined) return [{ provider: only, model: name }];
+    if (only !== undefined && another === undefined) return (await mayHave(only, name)) ? [{ provider: only, model: name }] : [];
     const asked = all.filter((provider) => isListed(provider));
     const found = await Promise.all(
       asked.map(async (provider) => ((await lists.read(provider)).includes(name) ? [provider] : [])),
     );
     return found.flat().map((provider) => ({ provider, model: name }));
+  }
+
+  /**
+   * Whether the only provider may have a model that the config does not have. Its list says whether what stands before a slash is part of
+   * its names, since no list has every variant of a model; without a list that is so for all but its own name, misspelt.
+   */
+  async function mayHave(provider: ModelProvider, name: string): Promise<boolean> {
+    const [space = ''] = name.split('/', 1);
+    const isMisspelt = !space.startsWith(provider.name) && findNearNames(space, [provider.name]).length > 0;
+    if (space === name && !isMisspelt) return true;
+    const listed = isListed(provider) ? await lists.read(provider) : [];
+    if (listed.length === 0) return space === name || !isMisspelt;
+    return listed.some((each) => each === name || (space !== name && each.startsWith(`${space}/`)));
   }
 
   function isListed(provider: ModelProvider): boolean {
@@ -135,7 +148,16 @@ export function createModelCatalog({ settings, readKey, lists }: Parts): ModelCa
   function describeUnknown(name: string, by: CatalogAsker): HotcellError {
     const seen = visible(by).flatMap(({ name: own, model, provider }) => [own, model, provider]);
     const others = mayUse(by, []) ? providersOf().map((provider) => provider.name) : [];
-    const near = suggestNearNames(name, [...seen, ...others]);
+    const [space = ''] = name.split('/', 1);
+    const spaces = findNearNames(
+      space,
+      providersOf().map((provider) => provider.name),
+    );
+    const mended = spaces.flatMap((provider) => locateSafely(`${provider}${name.slice(space.length)}`));
+    const offered = mended
+      .filter((place) => isOffered(place) && mayUse(by, namesOf(place)))
+      .map((place) => namesOf(place)[0] ?? '');
+    const near = suggestNearNames(name, [...(space === name ? [] : offered), ...seen, ...others]);
     return new HotcellError('model-unknown', `There is no model "${name.slice(0, maxNameChars)}".${near}`);
   }
 

@@ -1,7 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { createServer } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Caller } from '../../src/callers/caller.ts';
 import type { ModelSettings } from '../../src/config/settings/model-settings.ts';
 import { HotcellError } from '../../src/errors/hotcell-error.ts';
+import { askForOneOf } from '../../src/errors/near-names.ts';
 import type { AskedBy } from '../../src/models/upstream.ts';
 import { openModels } from './open-models.ts';
 
@@ -122,6 +124,81 @@ describe('createModelCatalog', () => {
       ['anthropic', true],
       ['own', true],
     ]);
+  });
+
+  describe('with one provider', () => {
+    const listing = async (models: readonly string[] | undefined) => {
+      const server = createServer((_request, response) => {
+        response.writeHead(models === undefined ? 500 : 200, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ data: (models ?? []).map((id) => ({ id })) }));
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      onTestFinished(() => void server.close());
+      const address = server.address();
+      return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/v1`;
+    };
+    const gpt = ['gpt-5', 'o4'];
+    const routed = ['meta-llama/llama-4', 'openai/gpt-oss-120b'];
+    const unknown = (name: string, ...meant: string[]) => `model-unknown: There is no model "${name}".${askForOneOf(meant)}`;
+
+    it.each([
+      [
+        'takes its name misspelt for no model',
+        'openai',
+        gpt,
+        'opnai/gpt-5',
+        unknown('opnai/gpt-5', 'openai/gpt-5', 'openai/gpt-4o'),
+      ],
+      ['takes another provider for no model', 'openai', gpt, 'anthropic/claude-opus-5', unknown('anthropic/claude-opus-5')],
+      ['takes its name misspelt alone for no model', 'openai', gpt, 'opnai', unknown('opnai', 'openai')],
+      ['asks for any bare name', 'openai', gpt, 'gpt-5-of-today', ['openai/gpt-5-of-today']],
+      [
+        'asks for a name with a slash that it lists',
+        'openrouter',
+        routed,
+        'meta-llama/llama-4',
+        ['openrouter/meta-llama/llama-4'],
+      ],
+      ['asks for a variant of what it lists', 'openrouter', routed, 'openai/gpt-9:free', ['openrouter/openai/gpt-9:free']],
+      [
+        'asks for what it lists, also where it looks like its name',
+        'opnai2',
+        routed,
+        'openai/gpt-oss-120b',
+        ['opnai2/openai/gpt-oss-120b'],
+      ],
+      [
+        'hears its name misspelt, with a slash in the model',
+        'openrouter',
+        routed,
+        'opnrouter/meta-llama/x',
+        unknown('opnrouter/meta-llama/x', 'openrouter/meta-llama/x'),
+      ],
+      [
+        'without a list asks for any other name with a slash',
+        'openrouter',
+        undefined,
+        'meta-llama/x',
+        ['openrouter/meta-llama/x'],
+      ],
+      [
+        'without a list takes its name misspelt for no model',
+        'openai',
+        undefined,
+        'opnai/gpt-5',
+        unknown('opnai/gpt-5', 'openai/gpt-5', 'openai/gpt-4o'),
+      ],
+    ])('%s', async (_what, name, models, asked, wanted) => {
+      const baseUrl = await listing(models);
+      expect(await open({ providers: { [name]: { baseUrl } } }).names(asked)).toEqual(wanted);
+    });
+
+    it('does not tell a key of a name that it may not ask', async () => {
+      const baseUrl = await listing(gpt);
+      const asked = open({ providers: { openai: { baseUrl } } }, { rules: ['openai/o4'] });
+      expect(await asked.names('opnai/gpt-5')).toBe(unknown('opnai/gpt-5'));
+      expect(await asked.names('opnai/o4')).toBe(unknown('opnai/o4', 'openai/o4'));
+    });
   });
 
   it('lets a key hear of the models of its rule alone, also behind aliases', async () => {
