@@ -7,7 +7,7 @@ import { parseSync } from 'oxc-parser';
 
 /** The folders of `src` from the ground up: each imports only from those before it. `main` may import from everywhere. */
 export const floors = [
-  'errors config border queues store events names permissions secrets callers typescript conversation capabilities guests engines units tools calls',
+  'errors file-system config collections border concurrency store events names permissions secrets callers typescript conversation capabilities guests engines units tools calls',
   'plugins builtins skills hooks mcp-servers models loop replay repair chat operations client mcp-door a2a-door gateway http cli tui web main',
 ].flatMap((line) => line.split(' '));
 

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../queues/bounded-map.ts';
+import { BoundedMap } from '../collections/bounded-map.ts';
 
 interface Bucket {
   left: number;

@@ -1,9 +1,9 @@
+import type { QueuePlace } from '../concurrency/fair-queue.ts';
+import type { HeldPlace } from '../concurrency/place-count.ts';
 import { countedAs } from '../config/counted-callers.ts';
 import type { Deadline } from '../engines/deadline.ts';
 import type { HotcellError } from '../errors/hotcell-error.ts';
 import type { Approval } from '../permissions/approvals/approval-types.ts';
-import type { QueuePlace } from '../queues/fair-queue.ts';
-import type { HeldPlace } from '../queues/place-count.ts';
 import type { PreparedTool } from '../tools/prepared-tool.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';
 import type { Unit } from '../units/unit.ts';

@@ -1,8 +1,8 @@
 import type { BorderView } from '../border/border.ts';
+import { BoundedMap } from '../collections/bounded-map.ts';
 import type { Config } from '../config/config-types.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
 import { matchersOf } from '../permissions/matchers.ts';
-import { BoundedMap } from '../queues/bounded-map.ts';
 import type { SecretBook } from '../secrets/secret-types.ts';
 import { describeGrant } from './permission-denial.ts';
 

@@ -1,7 +1,7 @@
 import { chmodSync, linkSync, lstatSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { makeFolders } from '../store/data-dir.ts';
+import { makeFolders } from '../file-system/paths.ts';
 
 const tokenPattern = /^[\x21-\x7e]{1,512}$/;
 

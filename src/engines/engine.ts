@@ -1,8 +1,8 @@
 import type { BorderCrossing, BorderHost, Recording } from '../border/border.ts';
+import type { Holder } from '../concurrency/place-count.ts';
 import type { engineNames } from '../config/engine-names.ts';
 import type { Limits } from '../config/limits.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
-import type { Holder } from '../queues/place-count.ts';
 import type { Deadline } from './deadline.ts';
 import type { GuestIssue } from './throw-report.ts';
 

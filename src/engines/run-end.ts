@@ -1,4 +1,4 @@
-import { raceAbort } from '../queues/race-abort.ts';
+import { raceAbort } from '../concurrency/race-abort.ts';
 import { type Deadline, watchDeadline } from './deadline.ts';
 
 /** Why a call must end before it returns. */

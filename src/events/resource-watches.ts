@@ -1,4 +1,4 @@
-import { Counts } from '../queues/counts.ts';
+import { Counts } from '../collections/counts.ts';
 
 /** Which resources clients watch: whoever brings them asks for news of these alone. */
 export type ResourceWatches = ReturnType<typeof createResourceWatches>;

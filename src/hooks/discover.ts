@@ -1,5 +1,5 @@
-import { type Dirent, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { entriesOf, realPathOf } from '../file-system/paths.ts';
 import type { HookPlace } from './hook-types.ts';
 
 /** Where hooks are looked for; absolute. */
@@ -39,22 +39,13 @@ export function discoverHooks({ dataHooks, skillDirs }: HookRoots): HookPlace[] 
 
 /** Real folders only, in the order of their names; none where nothing can be read. */
 function listFolders(folder: string): string[] {
-  try {
-    const entries: Dirent[] = readdirSync(folder, { withFileTypes: true });
-    return entries
-      .filter((entry) => entry.isDirectory() && namePattern.test(entry.name))
-      .map(({ name }) => name)
-      .sort()
-      .slice(0, maxEntries);
-  } catch {
-    return [];
-  }
+  return entriesOf(folder)
+    .filter((entry) => entry.isDirectory() && namePattern.test(entry.name))
+    .map(({ name }) => name)
+    .sort()
+    .slice(0, maxEntries);
 }
 
 function realFolder(folder: string): string {
-  try {
-    return realpathSync.native(folder);
-  } catch {
-    return folder;
-  }
+  return realPathOf(folder) ?? folder;
 }

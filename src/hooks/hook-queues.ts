@@ -1,4 +1,4 @@
-import { createTurns } from '../queues/turns.ts';
+import { createTurns } from '../concurrency/turns.ts';
 
 /**
  * Creates queues of work, one for each hook: within one the order is kept, and a slow one keeps no other waiting. Each holds at most

@@ -1,12 +1,12 @@
 import type { Caller } from '../callers/caller.ts';
 import { maySee } from '../calls/record/execution-reader.ts';
 import { waitForEnd } from '../calls/time-limit.ts';
+import { createPlaceCount, type HeldPlace } from '../concurrency/place-count.ts';
 import { countedAs } from '../config/counted-callers.ts';
 import { quotas } from '../config/quotas.ts';
 import { Deadline } from '../engines/deadline.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
-import { createPlaceCount, type HeldPlace } from '../queues/place-count.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
 import type { LoopRow, LoopTable } from '../store/tables/calls/loops.ts';
 import { clientNamesOf } from './decide-round.ts';

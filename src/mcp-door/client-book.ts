@@ -1,9 +1,9 @@
 import { CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
 import type { Caller } from '../callers/caller.ts';
+import { BoundedMap } from '../collections/bounded-map.ts';
 import { countedAs } from '../config/counted-callers.ts';
 import { isObject } from '../config/json-object.ts';
 import type { McpClientView } from '../operations/contracts/mcp-clients.ts';
-import { BoundedMap } from '../queues/bounded-map.ts';
 
 /** Who speaks MCP with the daemon, for people who look. */
 export interface ClientBook {

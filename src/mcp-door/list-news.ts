@@ -1,7 +1,7 @@
 import type { Caller } from '../callers/caller.ts';
+import { type Coalescer, createCoalescer } from '../concurrency/coalescer.ts';
 import type { EventLog } from '../events/event.ts';
 import { filterFor } from '../operations/handlers/events.ts';
-import { type Coalescer, createCoalescer } from '../queues/coalescer.ts';
 
 /** Where news come from. */
 export interface NewsParts {

@@ -1,6 +1,6 @@
 import type { Caller } from '../callers/caller.ts';
+import { BoundedMap } from '../collections/bounded-map.ts';
 import { quotas } from '../config/quotas.ts';
-import { BoundedMap } from '../queues/bounded-map.ts';
 
 /**
  * Calls that wait for somebody whom their client cannot ask: the client is told whom to ask, and finds the call again by asking

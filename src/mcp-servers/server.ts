@@ -1,10 +1,10 @@
+import { createCoalescer } from '../concurrency/coalescer.ts';
+import { raceAbort } from '../concurrency/race-abort.ts';
 import { isObject } from '../config/json-object.ts';
 import type { McpServerSetting } from '../config/settings/mcp-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Approval } from '../permissions/approvals/approval-types.ts';
 import type { Approvals } from '../permissions/approvals/approvals.ts';
-import { createCoalescer } from '../queues/coalescer.ts';
-import { raceAbort } from '../queues/race-abort.ts';
 import type { McpPinTable } from '../store/tables/access/mcp-approvals.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import type { HostedCall } from '../tools/hosted/hosted-types.ts';

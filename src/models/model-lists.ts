@@ -1,7 +1,7 @@
+import { BoundedMap } from '../collections/bounded-map.ts';
 import { quotas } from '../config/quotas.ts';
 import type { ModelProvider } from '../config/settings/model-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { BoundedMap } from '../queues/bounded-map.ts';
 import { explainLostAnswer, readBody, type UpstreamHttp } from './upstream/http.ts';
 
 /** The models that providers say they have. */

@@ -1,10 +1,10 @@
 import { basename, join } from 'node:path';
+import { createSlots } from '../concurrency/slots.ts';
 import type { EscalationEngine } from '../engines/escalation.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import { makeFolders } from '../file-system/paths.ts';
 import { operatorId } from '../permissions/approvals/approval-answerer.ts';
 import { describeGrantCommand } from '../permissions/permission-words.ts';
-import { createSlots } from '../queues/slots.ts';
-import { makeFolders } from '../store/data-dir.ts';
 import { createToolsNews } from '../tools/tools-news.ts';
 import type { ServedUnit } from '../units/unit.ts';
 import type { UnitContent, UnitSource } from '../units/unit-book.ts';

@@ -1,7 +1,7 @@
+import { createSlots } from '../concurrency/slots.ts';
 import type { RepairSettings } from '../config/settings/repair-settings.ts';
 import type { Generation } from '../plugins/generations/generation.ts';
 import type { PluginStanding } from '../plugins/supervisor/mending.ts';
-import { createSlots } from '../queues/slots.ts';
 import { decideStart, type RepairBrake, repairBrakes } from './decide-start.ts';
 import type { Failure } from './failures/failure.ts';
 import type { FailureNotes } from './failures/failure-notes.ts';

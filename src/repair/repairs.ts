@@ -1,7 +1,7 @@
+import { createSlots } from '../concurrency/slots.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
-import { createSlots } from '../queues/slots.ts';
 import type { RepairBrake } from './decide-start.ts';
 import { classifyDiagnostic } from './failures/classify-failure.ts';
 import type { Failure, Judged } from './failures/failure.ts';

@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import { makeFolders } from '../file-system/paths.ts';
 
 const pidFile = 'hotcell.pid';
 const databaseFile = 'hotcell.db';
@@ -13,20 +14,6 @@ export function databasePath(dataDir: string): string {
 /** Where the rows are that the next transaction will write. */
 export function journalPath(dataDir: string): string {
   return join(dataDir, 'hotcell.journal');
-}
-
-/**
- * Makes a folder and those above it, if they are not there. Node's own way to do so never ends where a file system takes no
- * folder and says that the one above is missing, as /proc does.
- */
-export function makeFolders(path: string, mode?: number): void {
-  const parent = dirname(path);
-  if (parent !== path && !existsSync(parent)) makeFolders(parent, mode);
-  try {
-    mkdirSync(path, { mode });
-  } catch (error) {
-    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
-  }
 }
 
 /**

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
+import { createFairQueue } from '../concurrency/fair-queue.ts';
 import { codeCacheEnvironment } from '../config/code-cache.ts';
 import { quotas } from '../config/quotas.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { createFairQueue } from '../queues/fair-queue.ts';
 import type {
   CheckerQuestions,
   CheckerUse,

@@ -1,8 +1,9 @@
 import { lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { builtinModules, createRequire } from 'node:module';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
+import { isInside, realPathOf } from '../file-system/paths.ts';
 
 /** What the thread reads from the disk, whatever a text refers to. */
 export interface TypeFiles {
@@ -56,11 +57,11 @@ export function createTypeFiles(): TypeFiles {
     return snapshot;
   }
 
-  function readPackageFile(path: string, isInside: (path: string) => boolean) {
+  function readPackageFile(path: string, isOfPackage: (path: string) => boolean) {
     try {
       const real = realpathSync.native(path);
       const stats = lstatSync(real);
-      if (!isInside(real) || !stats.isFile() || stats.size > maxPackageFileBytes) return undefined;
+      if (!isOfPackage(real) || !stats.isFile() || stats.size > maxPackageFileBytes) return undefined;
       const version = `${stats.size}:${stats.mtimeMs}`;
       const known = packages.get(path);
       if (known?.version === version) return known;
@@ -91,39 +92,26 @@ export function createTypeFiles(): TypeFiles {
         packages.clear();
         packageBytes = 0;
       }
-      const isInside = (path: string): boolean => packageDirs.some((folder) => isBelow(folder, path));
+      const isOfPackage = (path: string): boolean => packageDirs.some((folder) => isInside(folder, path));
       const seen = new Map<string, ReturnType<typeof readPackageFile>>();
       return {
         read(path) {
-          if (!packageFile.test(path) || !isInside(path)) return undefined;
-          if (!seen.has(path)) seen.set(path, readPackageFile(path, isInside));
+          if (!packageFile.test(path) || !isOfPackage(path)) return undefined;
+          if (!seen.has(path)) seen.set(path, readPackageFile(path, isOfPackage));
           return seen.get(path);
         },
         hasFolder(path) {
           if (packageDirs.includes(path)) return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-          const real = isInside(path) ? realPathOf(path) : undefined;
-          return real !== undefined && isInside(real) && lstatSync(real).isDirectory();
+          const real = isOfPackage(path) ? realPathOf(path) : undefined;
+          return real !== undefined && isOfPackage(real) && lstatSync(real).isDirectory();
         },
         realPath(path) {
-          const real = isInside(path) ? realPathOf(path) : undefined;
-          return real !== undefined && isInside(real) ? real : path;
+          const real = isOfPackage(path) ? realPathOf(path) : undefined;
+          return real !== undefined && isOfPackage(real) ? real : path;
         },
       };
     },
   };
-}
-
-function realPathOf(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
-}
-
-function isBelow(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`);
 }
 
 /** What is there without being of the language: its types do not matter, that it is there does. */

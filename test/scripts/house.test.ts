@@ -23,21 +23,21 @@ function findProblemsOf(files: Readonly<Record<string, string>>): readonly strin
 describe('findProblems', () => {
   it('has nothing against imports that go down and names that exist once', () => {
     const files = {
-      'plugin.ts': "export { place } from './queues/place.ts';",
-      'calls/call.ts': "import { place } from '../queues/place.ts';\nexport const call = place;",
-      'queues/place.ts': 'export const place = 1;',
+      'plugin.ts': "export { place } from './concurrency/place.ts';",
+      'calls/call.ts': "import { place } from '../concurrency/place.ts';\nexport const call = place;",
+      'concurrency/place.ts': 'export const place = 1;',
     };
     expect(findProblemsOf(files)).toEqual([]);
   });
 
   it('finds an import from a higher floor, be it only of a type, and one from a folder that has no floor', () => {
     const problems = findProblemsOf({
-      'queues/place.ts': "import type { Call } from '../calls/call.ts';\nexport type Place = Call;",
+      'concurrency/place.ts': "import type { Call } from '../calls/call.ts';\nexport type Place = Call;",
       'calls/call.ts': "import { attic } from '../attic/attic.ts';\nexport interface Call { readonly id: typeof attic }",
       'attic/attic.ts': 'export const attic = 1;',
     });
     expect(problems).toHaveLength(2);
-    expect(problems.join('\n')).toContain('queues/place.ts -> calls/call.ts');
+    expect(problems.join('\n')).toContain('concurrency/place.ts -> calls/call.ts');
     expect(problems.join('\n')).toContain('calls/call.ts -> attic/attic.ts');
   });
 
@@ -54,21 +54,21 @@ describe('findProblems', () => {
   it('finds folders that import each other through different files', () => {
     const problems = findProblemsOf({
       'calls/call.ts': 'export const call = 1;',
-      'calls/turn.ts': "import { place } from '../queues/place.ts';\nexport const turn = place;",
-      'queues/place.ts': 'export const place = 1;',
-      'queues/line.ts': "import { call } from '../calls/call.ts';\nexport const line = call;",
+      'calls/turn.ts': "import { place } from '../concurrency/place.ts';\nexport const turn = place;",
+      'concurrency/place.ts': 'export const place = 1;',
+      'concurrency/line.ts': "import { call } from '../calls/call.ts';\nexport const line = call;",
     });
-    expect(problems.join('\n')).toContain('Folders that import each other: calls queues');
+    expect(problems.join('\n')).toContain('Folders that import each other: calls concurrency');
   });
 
   it('finds a name that two files export, and leaves out what stands in for the platform and what is handed on', () => {
     const problems = findProblemsOf({
       'calls/call.ts': 'export interface Slots { readonly free: number }',
-      'queues/slots.ts': "export function Slots(): void {}\nexport { other } from './other.ts';",
-      'queues/other.ts': 'export const other = 1;',
+      'concurrency/slots.ts': "export function Slots(): void {}\nexport { other } from './other.ts';",
+      'concurrency/other.ts': 'export const other = 1;',
       'guests/cell/web/url.ts': 'export class URL {}',
       'guests/node/url.ts': 'export class URL {}',
     });
-    expect(problems).toEqual(['A name that is exported twice: Slots, by calls/call.ts queues/slots.ts']);
+    expect(problems).toEqual(['A name that is exported twice: Slots, by calls/call.ts concurrency/slots.ts']);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/callers/caller.ts';
-import { createFairQueue } from '../../src/queues/fair-queue.ts';
+import { createFairQueue } from '../../src/concurrency/fair-queue.ts';
 import { admin, ann, bob, type CallingHouse, openHouse } from './calling-house.ts';
 
 describe('createFairQueue', () => {

@@ -1,7 +1,7 @@
 import type { CapabilityUser } from '../../border/capability-user.ts';
+import { createPlaces, type Place } from '../../concurrency/engine-places.ts';
+import { createTurns } from '../../concurrency/turns.ts';
 import { quotas } from '../../config/quotas.ts';
-import { createPlaces, type Place } from '../../queues/engine-places.ts';
-import { createTurns } from '../../queues/turns.ts';
 import type { HostedCall } from '../../tools/hosted/hosted-types.ts';
 import { type BrowserParts, type BrowserProcess, startBrowser } from './browser-process.ts';
 

@@ -1,5 +1,5 @@
-import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { isExecutable } from '../../file-system/paths.ts';
 
 /** What helps where there is none. */
 export const chromiumFix = 'Install it (apt-get install chromium), or name it in builtins.browser.executable.';
@@ -10,12 +10,5 @@ const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-c
 export function findChromium(executable: string, path = process.env.PATH ?? ''): string | undefined {
   const folders = path.split(delimiter).filter((folder) => folder !== '');
   const candidates = executable === '' ? folders.flatMap((folder) => names.map((name) => join(folder, name))) : [executable];
-  return candidates.find((file) => {
-    try {
-      accessSync(file, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+  return candidates.find(isExecutable);
 }

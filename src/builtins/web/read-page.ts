@@ -1,6 +1,6 @@
+import { askThread } from '../../concurrency/ask-thread.ts';
+import { createSlots } from '../../concurrency/slots.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { askThread } from '../../queues/ask-thread.ts';
-import { createSlots } from '../../queues/slots.ts';
 import type { PageText } from './render-page.ts';
 
 /** Reads pages away from the thread that serves calls. Rejects with `page-unreadable`, or with the reason of the signal. */

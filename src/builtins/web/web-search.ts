@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import Value from 'typebox/value';
 import type { CapabilityTable } from '../../border/capability.ts';
+import { BoundedMap } from '../../collections/bounded-map.ts';
 import type { BuiltinSettings } from '../../config/settings/builtin-settings.ts';
 import { findSearchProblem, type SearchProviderName, type SearchSettings } from '../../config/settings/search-settings.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { BoundedMap } from '../../queues/bounded-map.ts';
 import { fetchForTool } from '../../tools/hosted/capability-calls.ts';
 import type { HostedCall, HostedTool } from '../../tools/hosted/hosted-types.ts';
 import { type SearchHit, type SearchQuestion, searchProviders } from './search-providers.ts';

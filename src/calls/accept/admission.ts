@@ -1,9 +1,9 @@
+import type { FullBound } from '../../concurrency/place-count.ts';
 import type { Config } from '../../config/config-types.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import type { Isolation } from '../../engines/engine.ts';
 import type { ErrorCode } from '../../errors/catalog.ts';
 import { describeGrantCommand } from '../../permissions/permission-words.ts';
-import type { FullBound } from '../../queues/place-count.ts';
 import type { ToolFlags, ToolManifest, ToolMode } from '../../units/tool-manifest.ts';
 import type { UnitKind } from '../../units/unit.ts';
 

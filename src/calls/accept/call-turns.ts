@@ -1,8 +1,8 @@
+import { createPlaceCount, type HeldPlace } from '../../concurrency/place-count.ts';
+import { createTurns } from '../../concurrency/turns.ts';
 import { countedAs } from '../../config/counted-callers.ts';
 import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { createPlaceCount, type HeldPlace } from '../../queues/place-count.ts';
-import { createTurns } from '../../queues/turns.ts';
 import type { CallRequest } from '../call-types.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { createRateBuckets } from '../../callers/rate-buckets.ts';
+import { Counts } from '../../collections/counts.ts';
 import { countedAs } from '../../config/counted-callers.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { Counts } from '../../queues/counts.ts';
 import type { CallRequest } from '../call-types.ts';
 
 /** Holds callers to the rate and the number of calls that their rules allow. Calls that calls make do not count. */

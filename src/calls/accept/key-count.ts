@@ -1,6 +1,6 @@
 import type { Caller } from '../../callers/caller.ts';
+import { Counts } from '../../collections/counts.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { Counts } from '../../queues/counts.ts';
 import type { IdempotencyTable } from '../../store/tables/calls/idempotency.ts';
 
 /** How many keys are remembered at most; the last ones are for admins. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../callers/caller.ts';
+import { createPlaceCount, type HeldPlace } from '../../concurrency/place-count.ts';
 import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { createPlaceCount, type HeldPlace } from '../../queues/place-count.ts';
 import type { ScheduleRow, ScheduleTable } from '../../store/tables/calls/schedules.ts';
 import type { ToolCaller } from '../call-types.ts';
 import { nextCronTime } from './cron.ts';

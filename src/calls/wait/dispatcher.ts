@@ -1,9 +1,9 @@
+import { createCellTurns } from '../../concurrency/cell-turns.ts';
+import { type Candidacy, createFairQueue } from '../../concurrency/fair-queue.ts';
+import { createPlaceCount, type FullBound, type Holder } from '../../concurrency/place-count.ts';
+import { createRunnableSlots } from '../../concurrency/runnable-slots.ts';
 import type { Config } from '../../config/config-types.ts';
 import { shareQueue } from '../../config/quotas/quota.ts';
-import { createCellTurns } from '../../queues/cell-turns.ts';
-import { type Candidacy, createFairQueue } from '../../queues/fair-queue.ts';
-import { createPlaceCount, type FullBound, type Holder } from '../../queues/place-count.ts';
-import { createRunnableSlots } from '../../queues/runnable-slots.ts';
 import type { ActiveCall } from '../active-call.ts';
 
 /** Decides when an accepted call starts: shared cells one at a time, then fair turns, then free slots. */

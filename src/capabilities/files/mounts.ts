@@ -1,12 +1,13 @@
-import { realpathSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
+import { createSlots, type Slots } from '../../concurrency/slots.ts';
+import { createTurns, type Turns } from '../../concurrency/turns.ts';
 import type { Config } from '../../config/config-types.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { suggestNearNames } from '../../errors/near-names.ts';
+import { isAtOrInside, realPathOf } from '../../file-system/paths.ts';
 import { forbiddenSegments, isForbiddenSegment } from '../../permissions/forbidden-segments.ts';
 import { isMountName } from '../../permissions/path-grammar.ts';
-import { createSlots, type Slots } from '../../queues/slots.ts';
-import { createTurns, type Turns } from '../../queues/turns.ts';
 import { openExistingRoot } from './folder.ts';
 import { stageInMount } from './staging.ts';
 import type { FilePlace } from './workspaces.ts';
@@ -72,7 +73,7 @@ function readMount(name: string, path: string, canWrite: boolean): Mount {
   if (!isMountName(name)) {
     throw refuse(`"${name}" is no name of a mount: it takes 2 to 32 lower-case letters, digits and hyphens, a letter first`);
   }
-  const dir = readRealPath(path);
+  const dir = realPathOf(path);
   if (dir === undefined || !statSync(dir).isDirectory()) throw refuse(`mounts.${name}.path is no folder: ${path}`);
   if (dir.split(sep).some(isForbiddenSegment)) {
     throw refuse(`mounts.${name}.path lies in a folder that plugins never see (${forbiddenSegments.join(' ')}): ${dir}`);
@@ -91,28 +92,16 @@ function refuseOverlap(name: string, dir: string, config: Parts): void {
   ];
   for (const [what, path] of own) {
     const real = resolveThroughLinks(path);
-    if (isWithin(dir, real) || isWithin(real, dir)) throw refuse(`mounts.${name}.path overlaps ${what}, ${path}: ${dir}`);
+    if (isAtOrInside(dir, real) || isAtOrInside(real, dir)) throw refuse(`mounts.${name}.path overlaps ${what}, ${path}: ${dir}`);
   }
 }
 
 /** The real path of what may not exist yet: that of the nearest folder above that does, and the rest as it is. */
 function resolveThroughLinks(path: string): string {
-  const real = readRealPath(path);
+  const real = realPathOf(path);
   if (real !== undefined) return real;
   const parent = dirname(path);
   return parent === path ? path : join(resolveThroughLinks(parent), basename(path));
-}
-
-function readRealPath(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
-function isWithin(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 function refuse(reason: string): HotcellError {

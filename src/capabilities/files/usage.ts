@@ -1,6 +1,6 @@
 import { opendir } from 'node:fs/promises';
+import { BoundedMap } from '../../collections/bounded-map.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { BoundedMap } from '../../queues/bounded-map.ts';
 import { findEntry } from './entry.ts';
 import { type Folder, openFolder } from './folder.ts';
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createSlots } from '../../concurrency/slots.ts';
+import { createTurns } from '../../concurrency/turns.ts';
 import { anonymousPrefix } from '../../config/counted-callers.ts';
-import { createSlots } from '../../queues/slots.ts';
-import { createTurns } from '../../queues/turns.ts';
 import { type Folder, openRootFolder } from './folder.ts';
 import { createOwnStage, type StageFile } from './staging.ts';
 import { createUsage, type Usage } from './usage.ts';

@@ -1,5 +1,5 @@
+import { Counts } from '../../collections/counts.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { Counts } from '../../queues/counts.ts';
 
 /** What one body holds; everything is given back at the end of the scope. */
 export interface ByteAccount extends Disposable {

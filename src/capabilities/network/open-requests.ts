@@ -1,9 +1,9 @@
 import type { CapabilityUser } from '../../border/capability-user.ts';
+import { createPlaceCount, type HeldPlace } from '../../concurrency/place-count.ts';
 import { countedAs } from '../../config/counted-callers.ts';
 import type { PlaceBounds } from '../../config/quotas/quota.ts';
 import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { createPlaceCount, type HeldPlace } from '../../queues/place-count.ts';
 
 /** Requests and connections of plugins that are open: each is a descriptor of the daemon. */
 export type OpenRequests = ReturnType<typeof createOpenRequests>;

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
+import { raceAbort } from '../../concurrency/race-abort.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { raceAbort } from '../../queues/race-abort.ts';
 
 /** All addresses of a name, as text. Rejects when there is none; aborting `signal` ends the wait. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;

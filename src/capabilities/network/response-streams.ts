@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { CapabilityUser } from '../../border/capability-user.ts';
+import type { HeldPlace } from '../../concurrency/place-count.ts';
 import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { HeldPlace } from '../../queues/place-count.ts';
 import { createDenial } from '../permission-denial.ts';
 import type { ByteAccount } from './byte-budget.ts';
 import type { Destination } from './destination.ts';

@@ -13,7 +13,7 @@ import {
 const { queue, workers, docker } = defaults;
 const processMeans =
   'the next call waits for its turn, callers and then plugins in turn; admins have the reserve beyond the bound in all';
-const placeTests = ['queues/engine-places.test.ts', 'promises/engines/places.test.ts'];
+const placeTests = ['concurrency/engine-places.test.ts', 'promises/engines/places.test.ts'];
 /** A caller has one browser, and one of them is for admins. */
 const browserPlaces: PlaceBounds = { perCaller: 1, perPlugin: 3, inAll: 3, reserve: 1 };
 

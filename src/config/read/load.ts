@@ -1,6 +1,7 @@
-import { dirname, relative, sep } from 'node:path';
+import { dirname, relative } from 'node:path';
 import Value from 'typebox/value';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { isAtOrInside } from '../../file-system/paths.ts';
 import type { Config } from '../config-types.ts';
 import { freezeDeep } from '../json-object.ts';
 import type { PermissionSet } from '../permission-set.ts';
@@ -85,7 +86,7 @@ function findContradictions({ workers, models, dataDir, pluginDirs, skillDirs, w
   if (workers.min > workers.max) problems.push(`workers.min is ${workers.min}, which is more than workers.max (${workers.max})`);
   problems.push(...findModelProblems(models));
   for (const [key, folders] of Object.entries({ pluginDirs, skillDirs, wasmDirs })) {
-    const inside = folders.find((folder) => isWatchedInside(folder, dataDir) || isInside(dataDir, folder));
+    const inside = folders.find((folder) => isWatchedInside(folder, dataDir) || isAtOrInside(dataDir, folder));
     if (inside !== undefined) problems.push(`${key} and dataDir overlap: ${inside} and ${dataDir}`);
   }
   return problems;
@@ -93,11 +94,7 @@ function findContradictions({ workers, models, dataDir, pluginDirs, skillDirs, w
 
 /** True when the watcher of `folder` would see `path`: it passes over what begins with a dot. */
 function isWatchedInside(folder: string, path: string): boolean {
-  return isInside(folder, path) && !relative(folder, path).startsWith('.');
-}
-
-function isInside(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+  return isAtOrInside(folder, path) && !relative(folder, path).startsWith('.');
 }
 
 function refuse(problems: readonly string[]): void {

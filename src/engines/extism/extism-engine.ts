@@ -1,10 +1,10 @@
 import type { BorderHost } from '../../border/border.ts';
 import { Recorder, recordView } from '../../border/recorder.ts';
+import { answerAside, createPlaces, type Place } from '../../concurrency/engine-places.ts';
 import { type Limits, resolveLimits } from '../../config/limits.ts';
 import type { PlaceBounds } from '../../config/quotas/quota.ts';
 import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { answerAside, createPlaces, type Place } from '../../queues/engine-places.ts';
 import { Deadline, watchDeadline } from '../deadline.ts';
 import { type Engine, type GuestError, type LoadRequest, noUsage, type RunOutcome, type RunRequest } from '../engine.ts';
 import { createLoopWaker } from '../event-loop-waker.ts';

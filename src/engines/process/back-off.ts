@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../queues/bounded-map.ts';
+import { BoundedMap } from '../../collections/bounded-map.ts';
 
 /** How long the processes of one program wait after they crashed, in ms: nothing after the first, then twice as long each time. */
 export function backOffMs(crashesInARow: number): number {

@@ -1,8 +1,8 @@
 import type { BorderHost, LogLine } from '../../border/border.ts';
+import { answerAside, createPlaces, type Place, type Places } from '../../concurrency/engine-places.ts';
 import { defaultLimits, type Limits } from '../../config/limits.ts';
 import type { PlaceBounds } from '../../config/quotas/quota.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { answerAside, createPlaces, type Place, type Places } from '../../queues/engine-places.ts';
 import { Deadline } from '../deadline.ts';
 import type { Engine, EngineName, LoadRequest, LoadResult, Program, RunOutcome, RunRequest } from '../engine.ts';
 import { createRunEnd, type RunEnd } from '../run-end.ts';

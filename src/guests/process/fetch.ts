@@ -1,16 +1,6 @@
 /** fetch of a process: the request crosses the border whole, the host decides and carries it out; large bodies come in pieces. */
-import { type Asked, ask, askCancellable, type Message } from '../cell/border.ts';
-
-interface FetchAnswer {
-  readonly status: number;
-  readonly statusText: string;
-  readonly headers: [string, string][];
-  readonly url: string;
-  readonly redirected: boolean;
-  readonly truncated?: boolean;
-  /** The body goes on: what came is its beginning. */
-  readonly stream?: string;
-}
+import { ask } from '../cell/border.ts';
+import { askUntilAborted, type FetchAnswer } from '../cell/fetch-question.ts';
 
 const { Request: NativeRequest, Response: NativeResponse, ReadableStream: NativeStream } = globalThis;
 const { defineProperty } = Object;
@@ -20,8 +10,7 @@ export async function fetch(input: RequestInfo | URL, init?: RequestInit): Promi
   const { method, url, redirect, signal } = request;
   signal.throwIfAborted();
   const body = request.body === null ? undefined : await request.arrayBuffer();
-  const question = JSON.stringify({ url, method, headers: [...request.headers], redirect });
-  const message = await untilAborted(askCancellable('fetch', question, body), signal);
+  const message = await askUntilAborted('fetch', { url, method, headers: [...request.headers], redirect }, signal, body);
   const { status, statusText, headers, stream, ...facts } = JSON.parse(message.payload) as FetchAnswer;
   const mayHaveBody = ![101, 204, 205, 304].includes(status);
   const tell = (name: string, value: unknown) => defineProperty(response, name, { value, configurable: true });
@@ -48,7 +37,7 @@ function readOn(
       if (first?.byteLength) controller.enqueue(new Uint8Array(first));
     },
     async pull(controller) {
-      const { payload, body } = await untilAborted(askCancellable('fetch.read', JSON.stringify({ stream, fill: true })), signal);
+      const { payload, body } = await askUntilAborted('fetch.read', { stream, fill: true }, signal);
       const { done, truncated } = JSON.parse(payload) as { done: boolean; truncated: boolean };
       if (body?.byteLength) controller.enqueue(new Uint8Array(body));
       if (truncated) onCut();
@@ -58,24 +47,4 @@ function readOn(
     },
     cancel,
   });
-}
-
-/** The answer, or the reason of the signal if that comes first: then the host ends the request. */
-function untilAborted({ answer, cancel }: Asked, signal: AbortSignal): Promise<Message> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      cancel();
-      reject(signal.reason);
-    };
-    signal.throwIfAborted();
-    signal.addEventListener('abort', stop, { once: true });
-    answer.then(resolve, (error: unknown) => reject(asTypeError(error))).finally(() => signal.removeEventListener('abort', stop));
-  });
-}
-
-/** The web says that a failed fetch is a TypeError; the sentence and code of the host stay. */
-function asTypeError(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  const { code } = error as { code?: unknown };
-  return Object.assign(new TypeError(error.message, { cause: error }), { code, stack: error.stack });
 }

@@ -1,5 +1,5 @@
+import { createCoalescer } from '../../concurrency/coalescer.ts';
 import type { ResourceWatches } from '../../events/resource-watches.ts';
-import { createCoalescer } from '../../queues/coalescer.ts';
 import type { Connection } from '../connection.ts';
 
 /** How resources of a server are watched, and who is told. */

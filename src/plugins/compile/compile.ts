@@ -1,10 +1,10 @@
 import { lstatSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import type { Message } from 'esbuild';
+import { raceAbort } from '../../concurrency/race-abort.ts';
 import type { EngineNeed } from '../../engines/escalation.ts';
 import { isPassingMessage } from '../../errors/passing-error.ts';
-import { raceAbort } from '../../queues/race-abort.ts';
-import { realPathOf } from '../discovery/paths.ts';
+import { realPathOf } from '../../file-system/paths.ts';
 import type { BuildInput } from '../generations/generation.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import { bundleOptions, findSources } from './bundle-options.ts';

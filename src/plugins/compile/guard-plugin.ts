@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { extname, resolve } from 'node:path';
 import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin } from 'esbuild';
-import { realPathOf } from '../discovery/paths.ts';
+import { realPathOf } from '../../file-system/paths.ts';
 import type { CompileTarget } from './compile-types.ts';
 import { failureText } from './entry-check.ts';
 import { loadImageAddon, resolveImageAddon } from './image-packages.ts';

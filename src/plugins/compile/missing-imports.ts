@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { Message } from 'esbuild';
 import { findNearNames } from '../../errors/near-names.ts';
-import { entriesOf, realPathOf } from '../discovery/paths.ts';
+import { entriesOf, realPathOf } from '../../file-system/paths.ts';
 import type { BuildInput } from '../generations/generation.ts';
 import type { PathPolicy } from './path-policy.ts';
 import { readInput } from './read-input.ts';

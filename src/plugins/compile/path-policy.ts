@@ -1,5 +1,5 @@
 import { dirname, join, relative, sep } from 'node:path';
-import { isInside } from '../discovery/paths.ts';
+import { isInside } from '../../file-system/paths.ts';
 
 /** Where a readable file belongs: to the plugin and what plugins share, or to an installed package. */
 export type FileOwner = 'plugin' | 'package';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { entriesOf } from '../discovery/paths.ts';
+import { entriesOf } from '../../file-system/paths.ts';
 
 const maxEntries = 20_000;
 const packageImport = /\b(?:from|import|require)\s*\(?\s*(['"])((?:@[\w.-]+\/)?[\w-][\w.-]*)(?:\/[^'"\n]*)?\1/g;

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { realPathOf } from '../discovery/paths.ts';
+import { realPathOf } from '../../file-system/paths.ts';
 import type { InputLedger } from './input-ledger.ts';
 import type { PathPolicy } from './path-policy.ts';
 

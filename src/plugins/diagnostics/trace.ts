@@ -1,7 +1,7 @@
 import { originalPositionFor, TraceMap } from '@jridgewell/trace-mapping';
+import { BoundedMap } from '../../collections/bounded-map.ts';
 import type { GuestError, StackFrame } from '../../engines/engine.ts';
 import { type ErrorCode, errorCatalog } from '../../errors/catalog.ts';
-import { BoundedMap } from '../../queues/bounded-map.ts';
 import { renderCodeFrame } from './code-frame.ts';
 
 const maxFrames = 10;

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { entriesOf } from '../../file-system/paths.ts';
 import { classifyName } from './entry-names.ts';
-import { entriesOf } from './paths.ts';
 import { displayPath, type PluginRoot } from './plugin-roots.ts';
 import { findSource } from './plugin-source.ts';
 

@@ -1,5 +1,5 @@
 import { basename, join, relative, sep } from 'node:path';
-import { isInside, realPathOf } from './paths.ts';
+import { isInside, realPathOf } from '../../file-system/paths.ts';
 
 /** One folder that holds plugins. In a `wasm` root only `.wasm` files are plugins. */
 export interface PluginRoot {

@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, relative, sep } from 'node:path';
+import { isInside } from '../../file-system/paths.ts';
 import { classifyName, folderEntryNames, sidecarExtensions } from './entry-names.ts';
-import { isInside } from './paths.ts';
 import type { PluginRoot } from './plugin-roots.ts';
 
 /** A plugin as it lies on the disk. */

@@ -3,7 +3,7 @@ import { lstatSync, rmSync } from 'node:fs';
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { entriesOf } from '../discovery/paths.ts';
+import { entriesOf } from '../../file-system/paths.ts';
 import { displayPath } from '../discovery/plugin-roots.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 import { hashBytes } from '../generations/artifact-files.ts';

@@ -1,8 +1,8 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
+import { isInside, realPathOf } from '../../file-system/paths.ts';
 import { isLeftoverName } from '../discovery/entry-names.ts';
-import { isInside, realPathOf } from '../discovery/paths.ts';
 
 /** Tells where something may have changed. What it tells are hints: the truth is on the disk. */
 export interface FolderWatch {

@@ -1,4 +1,3 @@
-import { realpathSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import { createDaemonUser } from '../../border/capability-user.ts';
 import { type CheckedFetch, createCheckedFetch } from '../../capabilities/network/checked-fetch.ts';
@@ -7,6 +6,7 @@ import { createNetworkCheck } from '../../capabilities/network/network-check.ts'
 import { type Resolve, resolveBySystem } from '../../capabilities/network/resolve.ts';
 import type { Config } from '../../config/config-types.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { realPathOf } from '../../file-system/paths.ts';
 import { parsePermissions } from '../../permissions/parse.ts';
 import { isVisibleInside } from '../../plugins/compile/path-policy.ts';
 import { readInput } from '../../plugins/compile/read-input.ts';
@@ -82,7 +82,7 @@ export function createDescriptionReader(parts: {
       }
     },
     open(path, folder) {
-      const file = findFile(resolve(folder, path));
+      const file = realPathOf(resolve(folder, path));
       const isAllowed =
         file !== undefined && endings.has(extname(file)) && parts.folders().some((each) => isInFolder(each, file));
       const read = isAllowed ? readInput(file) : 'missing';
@@ -101,16 +101,8 @@ export function createDescriptionReader(parts: {
   };
 }
 
-function findFile(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
-}
-
 function isInFolder(folder: string, file: string): boolean {
-  const real = findFile(folder);
+  const real = realPathOf(folder);
   return real !== undefined && isVisibleInside(real, file);
 }
 

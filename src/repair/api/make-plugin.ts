@@ -1,6 +1,6 @@
+import { askThread } from '../../concurrency/ask-thread.ts';
+import { createSlots } from '../../concurrency/slots.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { askThread } from '../../queues/ask-thread.ts';
-import { createSlots } from '../../queues/slots.ts';
 import type { ApiWish } from './read-operations.ts';
 
 /** A plugin that was made from a description. */

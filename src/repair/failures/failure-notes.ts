@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../queues/bounded-map.ts';
+import { BoundedMap } from '../../collections/bounded-map.ts';
 import type { Failure } from './failure.ts';
 import { minFailures } from './watch-calls.ts';
 

@@ -1,7 +1,7 @@
 import type { Recording } from '../../border/border.ts';
 import type { Execution } from '../../calls/call-types.ts';
+import { BoundedMap } from '../../collections/bounded-map.ts';
 import type { EventLog } from '../../events/event.ts';
-import { BoundedMap } from '../../queues/bounded-map.ts';
 import { classifyExecution } from './classify-failure.ts';
 import type { Failure, NobodysFault } from './failure.ts';
 

@@ -1,3 +1,4 @@
+import { raceAbort } from '../../concurrency/race-abort.ts';
 import type { Config } from '../../config/config-types.ts';
 import type { GrantDecision } from '../../permissions/decision.ts';
 import { isNothing } from '../../permissions/decision.ts';
@@ -6,7 +7,6 @@ import type { PluginSource } from '../../plugins/discovery/plugin-source.ts';
 import type { Generation } from '../../plugins/generations/generation.ts';
 import type { UnsavedBuild } from '../../plugins/supervisor/build/unsaved-build.ts';
 import type { PluginSupervisor } from '../../plugins/supervisor-types.ts';
-import { raceAbort } from '../../queues/race-abort.ts';
 import type { RecordedExecution } from '../../replay/recorded-execution.ts';
 import { findRecordedTool } from '../../replay/replay-code.ts';
 import type { ServedUnit } from '../../units/unit.ts';

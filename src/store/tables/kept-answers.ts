@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { Counts } from '../../collections/counts.ts';
 import { quotas } from '../../config/quotas.ts';
-import { Counts } from '../../queues/counts.ts';
 import { readNumber, readText } from '../column-values.ts';
 import { writeNow } from '../sqlite-error.ts';
 import { column, defineTable, type RowOf } from '../table.ts';

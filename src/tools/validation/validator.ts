@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
-import { BoundedMap } from '../../queues/bounded-map.ts';
+import { BoundedMap } from '../../collections/bounded-map.ts';
 import type { JsonSchema, ToolManifest } from '../../units/tool-manifest.ts';
 import { createSchemaCompiler, type SchemaCompiler } from './compile-schema.ts';
 import { explainErrors } from './explain-errors.ts';

@@ -173,24 +173,24 @@ export const callMutants: MutantsByPromise = {
   "One caller's calls that wait for people, tools or models": [
     {
       what: 'any number of calls steps aside',
-      file: 'src/queues/engine-places.ts',
+      file: 'src/concurrency/engine-places.ts',
       find: 'const full = aside.findFull(holder);',
       replace: 'const full = undefined as ReturnType<typeof aside.findFull>;',
-      tests: ['test/queues/engine-places.test.ts'],
+      tests: ['test/concurrency/engine-places.test.ts'],
     },
     {
       what: 'nothing is kept for admins',
-      file: 'src/queues/place-count.ts',
+      file: 'src/concurrency/place-count.ts',
       find: 'return holder.isAdmin && reserved < reserve ? undefined : full;',
       replace: 'return full;',
-      tests: ['test/queues/engine-places.test.ts'],
+      tests: ['test/concurrency/engine-places.test.ts'],
     },
     {
       what: 'a call that waits for a person keeps its place',
-      file: 'src/queues/engine-places.ts',
+      file: 'src/concurrency/engine-places.ts',
       find: 'if (wait === undefined) return',
       replace: 'if (true) return',
-      tests: ['test/queues/engine-places.test.ts', 'test/promises/engines/places.test.ts'],
+      tests: ['test/concurrency/engine-places.test.ts', 'test/promises/engines/places.test.ts'],
     },
   ],
   'What a plugin asks its caller': [
@@ -237,28 +237,28 @@ export const callMutants: MutantsByPromise = {
   'One caller or plugin cannot keep the others out': [
     {
       what: 'one caller takes all places of the queue',
-      file: 'src/queues/place-count.ts',
+      file: 'src/concurrency/place-count.ts',
       find: 'if (heldByCaller.of(callerId) >= perCaller) return callerIsFull;',
       replace: '',
       tests: ['test/tools/limits-of-queue.test.ts'],
     },
     {
       what: 'one plugin takes all places of the queue',
-      file: 'src/queues/place-count.ts',
+      file: 'src/concurrency/place-count.ts',
       find: 'return heldByPlugin.of(unitPath) >= perPlugin ? pluginIsFull : undefined;',
       replace: 'return undefined;',
       tests: ['test/tools/limits-of-queue.test.ts'],
     },
     {
       what: 'the plugin of a flood has every slot',
-      file: 'src/queues/runnable-slots.ts',
+      file: 'src/concurrency/runnable-slots.ts',
       find: "if (ofPlugin >= maxOfPlugin) return 'no';",
       replace: '',
       tests: ['test/tools/fairness.test.ts'],
     },
     {
       what: 'who comes first goes first, however often',
-      file: 'src/queues/fair-queue.ts',
+      file: 'src/concurrency/fair-queue.ts',
       find: 'lines.moveToEnd(line);',
       replace: '',
       tests: ['test/tools/fairness.test.ts'],

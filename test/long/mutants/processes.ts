@@ -255,7 +255,7 @@ export const processMutants: MutantsByPromise = {
   'A page that is made to be slow, deep or huge': [
     {
       what: 'a page has all the time that it takes',
-      file: 'src/queues/ask-thread.ts',
+      file: 'src/concurrency/ask-thread.ts',
       find: ')), maxMs);',
       replace: ')), 3_600_000);',
       tests: ['test/builtins/web/web-fetch.test.ts'],

@@ -6,14 +6,14 @@ export const repairFixerMutants: MutantsByPromise = {
     {
       what: 'a package leads out of its folder',
       file: 'src/typescript/type-files.ts',
-      find: 'if (!isInside(real) || !stats.isFile()',
+      find: 'if (!isOfPackage(real) || !stats.isFile()',
       replace: 'if (!stats.isFile()',
       tests: ['test/typescript/inspect.test.ts'],
     },
     {
       what: 'any file is a file of a package',
       file: 'src/typescript/type-files.ts',
-      find: 'if (!packageFile.test(path) || !isInside(path)) return undefined;',
+      find: 'if (!packageFile.test(path) || !isOfPackage(path)) return undefined;',
       replace: '',
       tests: ['test/typescript/inspect.test.ts'],
     },

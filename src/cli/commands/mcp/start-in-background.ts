@@ -5,7 +5,8 @@ import type { DaemonAddress } from '../../../client/find-daemon.ts';
 import type { CliFlags } from '../../../config/read/sources.ts';
 import { isRunning } from '../../../engines/running-process.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { makeFolders, readPid } from '../../../store/data-dir.ts';
+import { makeFolders } from '../../../file-system/paths.ts';
+import { readPid } from '../../../store/data-dir.ts';
 import type { CliSession } from '../../session.ts';
 
 const lookEveryMs = 100;

@@ -1,8 +1,8 @@
+import { askThread } from '../../../concurrency/ask-thread.ts';
 import { codeCacheEnvironment } from '../../../config/code-cache.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { loadPortableCode, readRuntime } from '../../../guests/portable-code.ts';
 import type { Prelude } from '../../../guests/prelude.ts';
-import { askThread } from '../../../queues/ask-thread.ts';
 import type { FreezeRequest, FreezeResult, ModuleParts } from './freeze.ts';
 
 /** How long loading a plugin may take, and who may cut it short. */

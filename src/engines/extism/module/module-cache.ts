@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { BoundedMap } from '../../../queues/bounded-map.ts';
+import { BoundedMap } from '../../../collections/bounded-map.ts';
 import { GuestFault } from '../worker/guest-fault.ts';
 import type { WorkerPool } from '../worker/worker-pool.ts';
 import { runTask, type TaskEnd } from '../worker/worker-task.ts';

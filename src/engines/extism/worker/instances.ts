@@ -1,5 +1,5 @@
 import { createPlugin, type Plugin } from '@extism/extism';
-import { BoundedMap } from '../../../queues/bounded-map.ts';
+import { BoundedMap } from '../../../collections/bounded-map.ts';
 import { extismNamespace, userNamespace, wasiNamespace } from '../module/module-contract.ts';
 import { GuestFault } from './guest-fault.ts';
 import { BlockBudget, createHostFunctions, type HostState } from './host-functions.ts';

@@ -1,7 +1,7 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { BorderAnswer } from '../../../border/border.ts';
+import { BoundedMap } from '../../../collections/bounded-map.ts';
 import { codeCacheEnvironment } from '../../../config/code-cache.ts';
-import { BoundedMap } from '../../../queues/bounded-map.ts';
 import { keptModules, type WorkerReport } from './worker-messages.ts';
 
 /** A worker thread with the way over which it gets answers while it sleeps. */

@@ -1,7 +1,8 @@
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
+import { isExecutable } from '../../../file-system/paths.ts';
 
 /** The packages in which npm brings the binary, by platform and architecture of Node. */
 const packages: Readonly<Record<string, string>> = {
@@ -54,15 +55,6 @@ function findPackaged({ platform, arch }: DenoPlaces): string | undefined {
 function findOnPath(path: string): string | undefined {
   const folders = path.split(delimiter).filter((folder) => folder !== '');
   return folders.map((folder) => join(folder, 'deno')).find((file) => isExecutable(file) && !isScript(file));
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function isScript(file: string): boolean {

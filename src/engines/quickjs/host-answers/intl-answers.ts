@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../../queues/bounded-map.ts';
+import { BoundedMap } from '../../../collections/bounded-map.ts';
 import { type AnswerNow, readRequest } from './host-answer.ts';
 import { HostRefusal } from './host-refusal.ts';
 import { Shape } from './shape.ts';

@@ -1,5 +1,5 @@
+import { BoundedMap } from '../../../collections/bounded-map.ts';
 import { quotas } from '../../../config/quotas.ts';
-import { BoundedMap } from '../../../queues/bounded-map.ts';
 import type { CellMemory } from '../cell-call.ts';
 import { ordinaryKey } from '../suspend/resumed-program.ts';
 

@@ -1,4 +1,4 @@
-import { type Candidacy, createFairQueue } from '../../../queues/fair-queue.ts';
+import { type Candidacy, createFairQueue } from '../../../concurrency/fair-queue.ts';
 import { createLoopWaker } from '../../event-loop-waker.ts';
 import type { CellCall, CellMemory } from '../cell-call.ts';
 import type { LoadEnd } from '../load-result.ts';

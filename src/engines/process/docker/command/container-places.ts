@@ -1,7 +1,7 @@
+import { createPlaces } from '../../../../concurrency/engine-places.ts';
+import { createPlaceCount, type Holder } from '../../../../concurrency/place-count.ts';
 import { sharePlaces, shareQueue } from '../../../../config/quotas/quota.ts';
 import { HotcellError } from '../../../../errors/hotcell-error.ts';
-import { createPlaces } from '../../../../queues/engine-places.ts';
-import { createPlaceCount, type Holder } from '../../../../queues/place-count.ts';
 
 /** Lets so many commands have a container at a time; the others wait, callers in turn, at most `maxWaiting` of them. */
 export interface ContainerPlaces {

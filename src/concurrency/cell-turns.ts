@@ -1,4 +1,4 @@
-import { LinkedList, type ListNode } from './linked-list.ts';
+import { LinkedList, type ListNode } from '../collections/linked-list.ts';
 
 /** Creates the turns of all cells that calls share: one call at a time is let into each. */
 export function createCellTurns<Item>() {

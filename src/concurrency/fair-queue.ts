@@ -1,4 +1,4 @@
-import { LinkedList, type ListNode } from './linked-list.ts';
+import { LinkedList, type ListNode } from '../collections/linked-list.ts';
 
 /** What waits: turns go round over callers first, then over the plugins of a caller. */
 export interface Queued {

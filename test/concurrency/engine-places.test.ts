@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { answerAside, createPlaces, type Place } from '../../src/concurrency/engine-places.ts';
+import type { Holder } from '../../src/concurrency/place-count.ts';
 import { sharePlaces } from '../../src/config/quotas/quota.ts';
-import { answerAside, createPlaces, type Place } from '../../src/queues/engine-places.ts';
-import type { Holder } from '../../src/queues/place-count.ts';
 
 const never = new AbortController().signal;
 const longWait = (operation: string) => ({ whenFull: operation === 'llm.generate' ? 'inside' : 'refused' }) as const;

@@ -1,4 +1,4 @@
-import { Counts } from './counts.ts';
+import { Counts } from '../collections/counts.ts';
 import type { Candidacy, Queued } from './fair-queue.ts';
 
 /**

@@ -1,5 +1,5 @@
+import { Counts } from '../collections/counts.ts';
 import type { PlaceBounds } from '../config/quotas/quota.ts';
-import { Counts } from './counts.ts';
 import type { Queued } from './fair-queue.ts';
 
 /** For whom a place is held. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTurns } from '../../src/queues/turns.ts';
+import { createTurns } from '../../src/concurrency/turns.ts';
 
 describe('createTurns', () => {
   it('runs what shares a key one after the other, also after a failure, and what has another key at once', async () => {

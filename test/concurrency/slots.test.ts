@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSlots } from '../../src/queues/slots.ts';
+import { createSlots } from '../../src/concurrency/slots.ts';
 
 describe('createSlots', () => {
   it('lets in as many as there are slots, in line, and forgets who gave up', async () => {
