@@ -6,6 +6,7 @@ const { join } = require('node:path');
 const root = join(__dirname, '../');
 const cacheDir = `${root}node_modules/.cache/hotcell/`;
 const recordFile = `${cacheDir}program.json`;
+const noThrow = { throwIfNoEntry: false };
 const maxKept = 8;
 
 /** The file to begin with; undefined where nothing can be bundled, so that the sources must run as they are. */
@@ -30,7 +31,7 @@ function findFresh() {
 
 /** Changes with every write, also one that keeps the size and sets the time back. */
 function describe(file) {
-  const stats = statSync(file, { throwIfNoEntry: false });
+  const stats = statSync(file, noThrow);
   return stats && `${stats.size} ${stats.ctimeMs}`;
 }
 

@@ -54,7 +54,7 @@ export async function bundleProgram(folder: string, placeOf: PlaceOf = (source) 
   const places = keepPlaces(folder, placeOf);
   const shared = referTo({ './client.cjs': [sharedModule] });
   const others = referTo({ './daemon.cjs': daemonModules, './build.cjs': [moduleBuild] });
-  const client = [deferProcesses, deferSchemas, others, leavePackages(['commander']), places];
+  const client = [deferSchemas, others, deferOutside, leavePackages(['commander']), places];
   const alone = [shared, leavePackages(['typebox']), places];
   const inputs = await Promise.all([
     bundleFile(join(folder, 'client.cjs'), clientEntry, client),
@@ -119,16 +119,21 @@ function referTo(sourcesByFile: Readonly<Record<string, readonly string[]>>): Pl
   };
 }
 
-/** The parser of command lines could start programs, and never does here: what that takes is read when it is used. */
-const deferProcesses: Plugin = {
-  name: 'defer-processes',
+/** What Node itself has read before a program begins. */
+const isAtHand = /^node:(?:buffer|events|fs|path|process|timers|url|util)$/;
+
+/** What is outside of the client is read when somebody looks into it: most commands need little of what they could do. */
+const deferOutside: Plugin = {
+  name: 'defer-outside',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:child_process$/ }, ({ path, importer }) =>
-      importer.includes('commander') ? { path, namespace: 'deferred' } : undefined,
+    onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+      kind === 'import-statement' && path !== 'commander' && !isAtHand.test(path) ? { path, namespace: 'deferred' } : undefined,
     );
-    onLoad({ filter: /./, namespace: 'deferred' }, ({ path }) => ({
-      contents: `module.exports = { get spawn() { return require(${JSON.stringify(path)}).spawn; } };`,
-    }));
+    onLoad({ filter: /./, namespace: 'deferred' }, async ({ path }) => {
+      const names = Object.keys(await import(path)).filter((name) => /^\w+$/.test(name) && name !== 'default');
+      const getters = names.map((name) => `get ${name}() { return require(${JSON.stringify(path)}).${name}; }`);
+      return { contents: `module.exports = { ${getters.join(', ')} };` };
+    });
   },
 };
 

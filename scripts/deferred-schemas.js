@@ -26,7 +26,8 @@ function defer(maker, values) {
   const proxy = new Proxy(
     {},
     {
-      get: (_, key) => look()[key],
+      // The properties of an object are what it was made of: to spread them needs no schema.
+      get: (_, key) => (key === 'properties' && maker === 'Object' ? values[0] : look()[key]),
       has: (_, key) => key in look(),
       ownKeys: () => Reflect.ownKeys(look()),
       // What the empty object behind the proxy does not have may only be told as configurable.

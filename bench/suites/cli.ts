@@ -1,15 +1,23 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundleProgram } from '../../scripts/bundle.ts';
 import { typicalPlugin } from '../daemon.ts';
 import { type Row, summarise } from '../measure.ts';
 
 const ROUNDS = 31;
-const bin = fileURLToPath(new URL('../../bin/hotcell.js', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'hotcell-bench-cli-'));
+// The commands as they are installed: a checkout looks at all of its sources first.
+const installed = join(folder, 'node_modules', 'hotcell');
+const bin = join(installed, 'bin', 'hotcell.js');
+cpSync(join(root, 'bin'), join(installed, 'bin'), { recursive: true });
+cpSync(join(root, 'package.json'), join(installed, 'package.json'));
+symlinkSync(join(root, 'node_modules'), join(installed, 'node_modules'));
+await bundleProgram(join(installed, 'dist', 'program'));
 mkdirSync(join(folder, 'plugins'));
 writeFileSync(join(folder, 'plugins', 'typical.ts'), typicalPlugin('typical', 'x'));
 

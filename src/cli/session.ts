@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Client } from '../client/client.ts';
 import type { DaemonAddress } from '../client/find-daemon.ts';
 import type { Config } from '../config/config-types.ts';
@@ -83,7 +84,8 @@ async function isAnswering(url: string, exchange: Exchange): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(maxHealthWaitMs);
     const answer = await exchange({ url: `${url}/healthz`, method: 'GET', headers: {}, signal });
-    answer.resume();
+    // Read to its end, so that the connection serves the next request too.
+    await once(answer.resume(), 'end');
     return answer.statusCode === 200;
   } catch {
     return false;

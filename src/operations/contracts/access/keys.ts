@@ -1,23 +1,22 @@
-import { Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import { callerRuleFields, keyRules } from '../../../callers/caller.ts';
 import { defineContract } from '../../operation.ts';
 import { listOf } from '../paging.ts';
 
 const role = Type.Enum(['admin', 'caller']);
+const orNull = <Rule extends TSchema>(rule: Rule) => Type.Optional(Type.Union([rule, Type.Null()]));
 /** A rule that is `null` is taken away. */
-const ruleChanges = Type.Partial(
-  Type.Object({
-    tools: Type.Union([callerRuleFields.tools, Type.Null()]),
-    ratePerMinute: Type.Union([callerRuleFields.ratePerMinute, Type.Null()]),
-    maxConcurrent: Type.Union([callerRuleFields.maxConcurrent, Type.Null()]),
-    mayAnswer: Type.Union([callerRuleFields.mayAnswer, Type.Null()]),
-    code: Type.Union([callerRuleFields.code, Type.Null()]),
-    models: Type.Union([callerRuleFields.models, Type.Null()]),
-    modelTokensPerDay: Type.Union([callerRuleFields.modelTokensPerDay, Type.Null()]),
-    modelDollarsPerDay: Type.Union([callerRuleFields.modelDollarsPerDay, Type.Null()]),
-    expiresAtMs: Type.Union([callerRuleFields.expiresAtMs, Type.Null()]),
-  }),
-).properties;
+const ruleChanges = {
+  tools: orNull(callerRuleFields.tools),
+  ratePerMinute: orNull(callerRuleFields.ratePerMinute),
+  maxConcurrent: orNull(callerRuleFields.maxConcurrent),
+  mayAnswer: orNull(callerRuleFields.mayAnswer),
+  code: orNull(callerRuleFields.code),
+  models: orNull(callerRuleFields.models),
+  modelTokensPerDay: orNull(callerRuleFields.modelTokensPerDay),
+  modelDollarsPerDay: orNull(callerRuleFields.modelDollarsPerDay),
+  expiresAtMs: orNull(callerRuleFields.expiresAtMs),
+};
 
 const keyId = Type.String({ minLength: 1, maxLength: 64 });
 
