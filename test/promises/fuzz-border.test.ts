@@ -10,7 +10,7 @@ const ops = [
   'log',
   'progress',
   'timer',
-  'timer.cancel',
+  'cancel',
   'config.get',
   'env.get',
   'module',

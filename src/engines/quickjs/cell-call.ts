@@ -74,9 +74,7 @@ export interface OpenQuestion {
   /** Payload and body. */
   readonly bytes: number;
   readonly cancel: () => void;
-  /** The guest's number, when the question is a timer. */
-  readonly timer?: number;
-  /** When the timer fires, as performance.now() tells. */
+  /** When it is over, as performance.now() tells, if the question is a timer. */
   readonly firesAt?: number;
 }
 
@@ -132,12 +130,6 @@ export function budgetOf(call: CellCall): SliceBudget {
     pendingHostCalls: limits.pendingHostCalls,
     pendingHostBytes: Math.max(0, pendingBytesOf(limits.argumentBytes) - openBytes),
   };
-}
-
-/** The guest's numbers of the timers that wait, if any. */
-export function timersOf({ open }: CellCall): readonly number[] | undefined {
-  if (open.size === 0) return undefined;
-  return [...open.values()].flatMap(({ timer }) => timer ?? []);
 }
 
 /** What a call used. */

@@ -56,7 +56,6 @@ export function packResult(result: CallSliceResult): CallSliceResult | PackedRes
     !result.progress &&
     !result.abandoned &&
     !result.cancelled &&
-    !result.clearedTimers &&
     !result.deniedNames;
   return isUsual ? [serial, end.text, cpuMs] : result;
 }

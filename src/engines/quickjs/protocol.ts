@@ -63,8 +63,6 @@ export interface CallSlice {
   readonly answers?: readonly DeliveredAnswer[];
   /** Questions that stay unanswered after `answers`. */
   readonly pending: number;
-  /** The guest's numbers of those among them that are timers; absent when there are none. */
-  readonly pendingTimers?: readonly number[];
   /** Absent when there is nothing to read. */
   readonly view?: BorderView;
   /** Absent when it is that of a call that begins with all limits at their defaults. */
@@ -132,8 +130,6 @@ export interface CallSliceResult {
   readonly crossings?: readonly BorderCrossing[];
   /** True when there were more of them than are kept. */
   readonly crossingsDropped: boolean;
-  /** Timers that wait at the daemon and shall not fire any more. */
-  readonly clearedTimers?: readonly number[];
   /** Names of the view that were read and are denied. */
   readonly deniedNames?: readonly string[];
   /** Questions that wait at the daemon and were taken back. */

@@ -19,30 +19,26 @@ export function openQuestion(
 ): OpenQuestion {
   const { id, op, payload, body } = question;
   const bytes = payload.length + (body?.length ?? 0);
-  const timer = op === 'timer' ? readTimer(payload) : undefined;
-  if (timer !== undefined && earlier === undefined) {
-    const ms = 'firesInMs' in question ? (question.firesInMs ?? 0) : timer.ms;
+  if (op === 'timer' && earlier === undefined) {
+    const ms = 'firesInMs' in question ? (question.firesInMs ?? 0) : readTimerMs(payload);
     const timeout = setTimeout(deliver, ms, { ok: true, payload: '' });
-    return { op, payload, bytes, timer: timer.id, firesAt: performance.now() + ms, cancel: () => clearTimeout(timeout) };
+    return { op, payload, bytes, firesAt: performance.now() + ms, cancel: () => clearTimeout(timeout) };
   }
   const controller = new AbortController();
   const request: BorderRequest = { id, op, payload, ...(body && { body }), ...(isAgain && { again: true }) };
   host.answer(request, controller.signal).then(deliver, () => {
     deliver({ ok: false, code: 'internal', message: 'The host could not answer.' });
   });
-  const ofTimer = timer && { timer: timer.id };
-  return { op, payload, ...(body && { body }), bytes, ...ofTimer, cancel: () => controller.abort() };
+  return { op, payload, ...(body && { body }), bytes, cancel: () => controller.abort() };
 }
 
-/** What the guest took back, timers and questions, is not waited for any more. */
+/** What the guest took back is not waited for any more. */
 export function takeBackQuestions(
   { open }: Pick<CellCall, 'open'>,
-  { clearedTimers = [], cancelled = [] }: Pick<CallSliceResult, 'clearedTimers' | 'cancelled'>,
+  { cancelled = [] }: Pick<CallSliceResult, 'cancelled'>,
 ): void {
-  for (const [id, question] of open) {
-    const isCleared = question.timer !== undefined && clearedTimers.includes(question.timer);
-    if (!isCleared && !cancelled.includes(id)) continue;
-    question.cancel();
+  for (const id of cancelled) {
+    open.get(id)?.cancel();
     open.delete(id);
   }
 }
@@ -59,7 +55,6 @@ export function noteAbandonedQuestions({ open, host }: Pick<CellCall, 'open' | '
 }
 
 /** The guest's own code made the payload, but nothing that comes from a guest is believed. */
-function readTimer(payload: string): { ms: number; id: number } {
-  const [ms, id] = /^\{"ms":(\d{1,10}),"id":(\d{1,15})\}$/.exec(payload)?.slice(1) ?? ['0', '-1'];
-  return { ms: Math.min(Number(ms), 0x7fffffff), id: Number(id) };
+function readTimerMs(payload: string): number {
+  return Math.min(Number(/^\{"ms":(\d{1,10})\}$/.exec(payload)?.[1] ?? 0), 0x7fffffff);
 }

@@ -32,6 +32,7 @@ const hostImport: HostImport = host;
 const GuestPromise = Promise;
 const GuestError = Error;
 const GuestMap = Map;
+const promiseThen = Promise.prototype.then;
 
 let waiting = new GuestMap<number, Waiting>();
 let nextId = 1;
@@ -49,7 +50,7 @@ export function ask(op: string, payload: string, body?: ArrayBuffer): Promise<Me
 /** The same, with a way to take the question back. */
 export function askCancellable(op: string, payload: string, body?: ArrayBuffer): Asked {
   const id = nextId++;
-  const origin = op === 'timer' ? undefined : new GuestError();
+  const origin = new GuestError();
   const answer = new GuestPromise<Message>((resolve, reject) => {
     waiting.set(id, { resolve, reject, origin });
     try {
@@ -59,12 +60,20 @@ export function askCancellable(op: string, payload: string, body?: ArrayBuffer):
       reject(placed(error, origin));
     }
   });
-  return {
-    answer,
-    cancel: () => {
-      if (waiting.delete(id)) tell('cancel', String(id));
-    },
-  };
+  return { answer, cancel: () => takeBack(id) };
+}
+
+function takeBack(id: number): void {
+  if (waiting.delete(id)) tell('cancel', String(id));
+}
+
+/** Has the host wait so long, then `ring` is run as a job. Throws what the host refuses. */
+export function setAlarm(ms: number, ring: () => void): Pick<Asked, 'cancel'> {
+  const id = nextId++;
+  hostImport('timer', id, `{"ms":${ms}}`);
+  const answer = new GuestPromise<Message>((resolve, reject) => waiting.set(id, { resolve, reject, origin: undefined }));
+  promiseThen.call(answer, ring);
+  return { cancel: () => takeBack(id) };
 }
 
 /** Tells the host something that needs no answer. */

@@ -11,7 +11,6 @@ import { findPartAnswer } from './parts.ts';
 import { randomAnswers } from './random.ts';
 import { refuse, refuseOperation } from './refusal.ts';
 import { textAnswers } from './text.ts';
-import { addTimer, dropTimer } from './timers.ts';
 
 type Answer = string | ArrayBuffer | undefined;
 type Settle = (id: number, ok: boolean, payload: string, body?: ArrayBuffer) => void;
@@ -38,6 +37,8 @@ let lazyModules: Readonly<Record<string, string>> = {};
 let settle: Settle = () => {};
 let facts: Pick<CallFacts, 'settings' | 'denied'> = { settings: {}, denied: {} };
 let isLoading = true;
+/** The question for the next timer. */
+let timer: number | undefined;
 let end: End | undefined;
 
 /** Hands over the texts of the lazy parts of the web API, and how the guest takes answers. */
@@ -57,12 +58,21 @@ export function readEnd(): End | undefined {
   return end;
 }
 
+/** Settles the timer that waits, as soon as nothing else is left to do: a module cannot wait. False when none does. */
+export function endTimer(): boolean {
+  if (timer === undefined) return false;
+  const question = timer;
+  timer = undefined;
+  settle(question, true, '');
+  return true;
+}
+
 /** Takes the guest's questions; put on the global object, where src/guests/cell/border.ts takes it from. */
 export function host(op: string, id: number, payload: string, body?: ArrayBuffer): Answer {
   if (op === 'loaded' || op === 'return' || op === 'throw') end ??= { kind: op, payload };
   else if (op === 'log') writeLog(payload);
-  else if (op === 'timer.cancel') dropTimer(payload);
-  else if (op === 'progress' || op === 'cancel') return undefined;
+  else if (op === 'cancel') timer = Number(payload) === timer ? undefined : timer;
+  else if (op === 'progress') return undefined;
   else if (id === 0) return answerNow(op, payload, body);
   else if (isLoading)
     throw refuse('not-supported', `"${op}" is not available while the plugin loads. Use it in the handler or in onStart.`);
@@ -78,10 +88,10 @@ function answerNow(op: string, payload: string, body: ArrayBuffer | undefined): 
   return answer(payload, new Uint8Array(body ?? new ArrayBuffer(0)));
 }
 
-/** Everything but a timer is done at once: a module waits for its host. */
+/** Everything but a timer is done at once: a module waits for its host. The guest has one timer at a time, and keeps their order. */
 function answerLater(op: string, id: number, payload: string, body: ArrayBuffer | undefined): void {
   if (op === 'timer') {
-    addTimer(id, payload);
+    timer = id;
     return;
   }
   const answer = askDaemon(op, payload, body) ?? answerAlone(op, payload, body);

@@ -3,10 +3,9 @@
  * and freezes the memory; in the module the adapter calls `enter` once and `leave` until it says that the call is over.
  */
 import { readFacts, tellThrown } from './daemon.ts';
-import { connectGuest, host, readEnd, startCall } from './host.ts';
+import { connectGuest, endTimer, host, readEnd, startCall } from './host.ts';
 import { extism } from './host-calls.ts';
 import { loadPart, provideParts } from './parts.ts';
-import { takeNextTimer } from './timers.ts';
 import { type PositionMap, traceStack } from './trace.ts';
 
 interface Guest {
@@ -91,10 +90,7 @@ function leave(): number {
     return 0;
   }
   if (end) return fail(describeThrown(end.payload));
-  const timer = takeNextTimer();
-  if (timer === undefined) return fail('The handler waits for something that never comes: its promise cannot settle.');
-  guest?.settle(timer, true, '');
-  return 2;
+  return endTimer() ? 2 : fail('The handler waits for something that never comes: its promise cannot settle.');
 }
 
 function fail(message: string): number {

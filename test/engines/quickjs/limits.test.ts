@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CellEngine, outputOf, startCellEngine } from './cell-engine.ts';
+import { type CallOptions, type CellEngine, outputOf, startCellEngine } from './cell-engine.ts';
 
 let cells: CellEngine;
 beforeAll(async () => {
@@ -122,6 +122,25 @@ describe('limits', () => {
     expect(outputOf(await cells.call(program, { args: { n: 1500 }, limits: { memoryBytes } }))).toBe(1500);
     const outcome = await cells.call(program, { args: { n: 5000 }, limits: { memoryBytes } });
     expect(outcome).toMatchObject({ status: 'error', error: { code: 'memory-exceeded' } });
+  });
+
+  it('counts all timers as one host call that waits, beside as many others as may', async () => {
+    const program = await cells.load(`{ handler: async (args, context) => {
+      const others = Array.from({ length: 64 }, () => context.kv.get("k"));
+      const waits = Array.from({ length: 2000 }, (_, n) => new Promise((resolve) => setTimeout(resolve, n % 7, 1)));
+      await Promise.all(others);
+      return (await Promise.all(waits)).length } }`);
+    const answer: NonNullable<CallOptions['answer']> = async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return { ok: true, payload: '1' };
+    };
+    expect(outputOf(await cells.call(program, { answer }))).toBe(2000);
+  });
+
+  it('says which limit a timer met, where it was set', async () => {
+    const program = await cells.load('{ handler: async () => { for (;;) await new Promise((resolve) => setTimeout(resolve)) } }');
+    const outcome = await cells.call(program, { limits: { hostCalls: 20 } });
+    expect(outcome).toMatchObject({ status: 'error', error: { code: 'host-calls-exceeded' } });
   });
 
   it('bounds what waiting host calls hold', async () => {

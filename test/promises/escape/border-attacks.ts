@@ -85,15 +85,15 @@ export const borderAttacks: readonly Attack[] = [
     fails: ['handler-never-settles'],
   },
   {
-    name: 'forged cancellations of timers that do not exist do not lift the limit of waiting calls',
-    body: `for (let id = 0; id < 5000; id++) ask('timer.cancel', JSON.stringify({ id: 1e6 + id }));
+    name: 'forged cancellations of questions that do not exist do not lift the limit of waiting calls',
+    body: `for (let id = 0; id < 5000; id++) ask('cancel', String(1e6 + id));
       let refused = 0; for (let n = 0; n < 200; n++) context.kv.get('k').catch((error) => { refused += error.code === 'pending-host-calls-exceeded' });
       await Promise.resolve(); await Promise.resolve(); await Promise.resolve(); await Promise.resolve(); return refused`,
     gives: 136,
   },
   {
     name: 'forged cancellations with odd ids',
-    body: `for (const id of ['null', '"x"', '{}', '-1', '1e999', 'true', '[1]']) ask('timer.cancel', '{"id":' + id + '}'); await new Promise((done) => setTimeout(done, 1)); return 'fired'`,
+    body: `for (const id of ['null', '"x"', '{}', '-1', '1e999', 'true', '[1]']) ask('cancel', id); await new Promise((done) => setTimeout(done, 1)); return 'fired'`,
     gives: 'fired',
   },
   {

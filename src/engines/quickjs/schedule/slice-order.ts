@@ -1,5 +1,5 @@
 import type { BorderView } from '../../../border/border.ts';
-import { budgetOf, type CellCall, timersOf } from '../cell-call.ts';
+import { budgetOf, type CellCall } from '../cell-call.ts';
 import { packBudget } from './slice-budget.ts';
 import type { SliceOrder, WorkerThread } from './worker-thread.ts';
 
@@ -10,7 +10,6 @@ import type { SliceOrder, WorkerThread } from './worker-thread.ts';
 export function orderSlice(thread: WorkerThread, call: CellCall, image: Uint8Array | undefined): SliceOrder {
   const { cell, answers, start, open } = call;
   const view = call.host.view();
-  const pendingTimers = timersOf(call);
   const order: SliceOrder = {
     cellId: cell.id,
     programKey: cell.program.key,
@@ -22,7 +21,6 @@ export function orderSlice(thread: WorkerThread, call: CellCall, image: Uint8Arr
     ...(cell.place.kind === 'stored' && { deltaFile: cell.place.file }),
     ...(start && { start }),
     ...(answers.length > 0 && { answers }),
-    ...(pendingTimers && { pendingTimers }),
     ...(isEmptyView(view) ? {} : { view }),
     ...(call.answered && { earlier: { answered: call.answered, clockOffsetMs: call.clockOffsetMs } }),
   };

@@ -28,8 +28,6 @@ export class SliceHost {
   readonly progress: BorderProgress[] = [];
   readonly crossings: BorderCrossing[] = [];
   crossingsDropped = false;
-  /** Ids (the guest's numbers of timers) of waiting timers that were cleared. */
-  readonly clearedTimers: number[] = [];
   /** Ids of waiting questions that the guest took back. */
   readonly cancelled: number[] = [];
   readonly deniedNames: string[] = [];
@@ -45,13 +43,11 @@ export class SliceHost {
   readonly #isStopped: () => boolean;
   readonly #earlier: EarlierAnswers | undefined;
   readonly #askedIds = new Set<number>();
-  #openTimers: readonly number[];
 
   constructor(options: {
     budget: SliceBudget;
     view: BorderView;
     pending: number;
-    pendingTimers: readonly number[];
     loading: boolean;
     /** What the slice is answered at once where the call goes the way of an earlier one. */
     earlier?: EarlierAnswers | undefined;
@@ -66,7 +62,6 @@ export class SliceHost {
     this.#loading = options.loading;
     this.#isStopped = options.isStopped;
     this.#earlier = options.earlier;
-    this.#openTimers = options.pendingTimers;
     this.#answerNow = options.answerNow;
   }
 
@@ -94,9 +89,6 @@ export class SliceHost {
         return undefined;
       case 'progress':
         this.#addProgress(readPayload(maxProgressBytes));
-        return undefined;
-      case 'timer.cancel':
-        this.#clearTimer(Number(parseObject(readPayload(maxKeyBytes)).id));
         return undefined;
       case 'cancel':
         this.#cancel(Number(readPayload()));
@@ -130,7 +122,9 @@ export class SliceHost {
         `"${op}" is not available while the plugin loads. Use it in the handler or in onStart.`,
       );
     }
-    throwRefusal(this.#meter.ask(op, this.pending + this.questions.length));
+    const waiting = this.pending + this.questions.length;
+    // All timers of a guest are one question, which has room beside as many others as may wait.
+    throwRefusal(this.#meter.ask(op, op === 'timer' ? waiting - 1 : waiting));
     if (!Number.isSafeInteger(id) || this.#askedIds.has(id)) {
       throw new HostRefusal('arguments-invalid', 'A question needs a number of its own.');
     }
@@ -141,19 +135,6 @@ export class SliceHost {
     this.#askedIds.add(id);
     this.questions.push({ id, op, payload, body });
     return undefined;
-  }
-
-  /** A cleared timer must not keep a call waiting for it. A number that no timer has clears nothing. */
-  #clearTimer(timer: number): void {
-    const index = this.questions.findIndex(
-      (question) => question.op === 'timer' && Number(parseObject(question.payload).id) === timer,
-    );
-    if (index >= 0) this.questions.splice(index, 1);
-    const left = this.#openTimers.filter((open) => open !== timer);
-    if (left.length === this.#openTimers.length) return;
-    this.pending -= this.#openTimers.length - left.length;
-    this.#openTimers = left;
-    this.clearedTimers.push(timer);
   }
 
   /** A question that was taken back is not carried out, or ended where it is; nothing waits for it. */

@@ -163,7 +163,6 @@ export class SliceRunner {
       ...unlessEmpty('progress', host.progress),
       ...unlessEmpty('crossings', host.crossings),
       crossingsDropped: host.crossingsDropped,
-      ...unlessEmpty('clearedTimers', host.clearedTimers),
       ...unlessEmpty('deniedNames', host.deniedNames),
       ...unlessEmpty('cancelled', host.cancelled),
       hostCalls: host.hostCalls,
@@ -225,7 +224,7 @@ export class SliceRunner {
 
   #begin(
     slice: Pick<LoadSlice, 'serial' | 'budget'>,
-    facts: Pick<CallSlice, 'pending' | 'pendingTimers' | 'earlier'> & { readonly view: BorderView; readonly loading: boolean },
+    facts: Pick<CallSlice, 'pending' | 'earlier'> & { readonly view: BorderView; readonly loading: boolean },
   ): SliceHost {
     this.#serial = slice.serial;
     this.#stopped = undefined;
@@ -234,12 +233,11 @@ export class SliceRunner {
     this.#startedAt = performance.now();
     this.#cpuStart = undefined;
     this.#deadline = this.#startedAt + Math.min(slice.budget.cpuMs, CPU_CHECK_MS);
-    const { pending, pendingTimers = [], view, loading, earlier } = facts;
+    const { pending, view, loading, earlier } = facts;
     this.#host = new SliceHost({
       budget: slice.budget,
       view,
       pending,
-      pendingTimers,
       loading,
       earlier: earlier && new EarlierAnswers(earlier),
       isStopped: () => this.#shouldStop(),

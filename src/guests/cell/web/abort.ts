@@ -1,6 +1,6 @@
-import { ask } from '../border.ts';
 import { DOMException } from './dom-exception.ts';
 import { Event, EventTarget } from './event.ts';
+import { setTimeout } from './timers.ts';
 
 let constructing = false;
 let abortSignal: (signal: AbortSignal, reason: unknown) => void;
@@ -44,10 +44,7 @@ export class AbortSignal extends EventTarget {
   static timeout(ms: number): AbortSignal {
     if (!(ms >= 0)) throw new RangeError(`AbortSignal.timeout expects milliseconds from 0, got ${String(ms)}`);
     const signal = createSignal();
-    ask('timer', JSON.stringify({ ms })).then(
-      () => abortSignal(signal, new DOMException('The operation was aborted due to timeout', 'TimeoutError')),
-      (error) => abortSignal(signal, error),
-    );
+    setTimeout(() => abortSignal(signal, new DOMException('The operation was aborted due to timeout', 'TimeoutError')), ms);
     return signal;
   }
 

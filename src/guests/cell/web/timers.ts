@@ -1,18 +1,39 @@
-/** Timers: the host waits, the guest keeps the callbacks. */
-import { ask, tell } from '../border.ts';
+/** Timers: the guest keeps them in the order of their time, and the host waits for the first of them alone. */
+import { setAlarm } from '../border.ts';
+import { readClock } from '../clock.ts';
 import { reportError } from '../warnings.ts';
 
 type Callback = (...args: unknown[]) => unknown;
 
-let active = new Map<number, Timeout>();
+interface Timer {
+  readonly id: number;
+  readonly delayMs: number;
+  readonly repeats: boolean;
+  readonly run: () => unknown;
+  dueMs: number;
+}
+
+const maxDelayMs = 0x7fffffff;
+
+let open = new Map<number, Timer>();
+/** The open timers that do not run just now, the next one first. */
+let queue: Timer[] = [];
+let alarm: { readonly dueMs: number; readonly cancel: () => void } | undefined;
 let nextId = 1;
+/** When the timer that ran last was due: the clock may be a little behind, or stand still where nothing can wait. */
+let reachedMs = 0;
 
 /** What setTimeout returns: an object as in Node, a number where one is needed. */
 class Timeout {
-  readonly #id: number;
+  readonly #timer: Timer;
 
-  constructor(id: number) {
-    this.#id = id;
+  constructor(timer: Timer) {
+    this.#timer = timer;
+  }
+  refresh(): this {
+    removeTimer(this.#timer);
+    addTimer(this.#timer);
+    return this;
   }
   ref(): this {
     return this;
@@ -21,38 +42,42 @@ class Timeout {
     return this;
   }
   hasRef(): boolean {
-    return active.has(this.#id);
+    return open.has(this.#timer.id);
   }
   close(): this {
     clearTimer(this);
     return this;
   }
   [Symbol.toPrimitive](): number {
-    return this.#id;
+    return this.#timer.id;
   }
 }
 
 /** Drops all timers: the call that set them has ended. */
 export function forgetTimers(): void {
-  active = new Map();
+  open = new Map();
+  queue = [];
+  alarm = undefined;
 }
 
 export function setTimeout(callback: Callback, ms = 0, ...args: unknown[]): Timeout {
-  return startTimer(callback, ms, args, false);
+  return startTimer('setTimeout', callback, Number(ms), args);
 }
 
 export function setInterval(callback: Callback, ms = 0, ...args: unknown[]): Timeout {
-  return startTimer(callback, ms, args, true);
+  return startTimer('setInterval', callback, Number(ms), args);
 }
 
 export function setImmediate(callback: Callback, ...args: unknown[]): Timeout {
-  return startTimer(callback, 0, args, false);
+  return startTimer('setImmediate', callback, 0, args);
 }
 
 /** Takes what a timer function returned, or its number. Anything else is ignored, as on the web. */
-export function clearTimer(timer: unknown): void {
-  const id = Number(timer ?? 0);
-  if (active.delete(id)) tell('timer.cancel', JSON.stringify({ id }));
+export function clearTimer(handle: unknown): void {
+  const timer = open.get(Number(handle ?? 0));
+  if (!timer) return;
+  removeTimer(timer);
+  if (timer.dueMs === alarm?.dueMs) awaitFirst();
 }
 
 export function queueMicrotask(callback: () => void): void {
@@ -60,28 +85,75 @@ export function queueMicrotask(callback: () => void): void {
   Promise.resolve().then(callback).catch(reportError);
 }
 
-function startTimer(callback: Callback, delay: unknown, args: unknown[], repeat: boolean): Timeout {
-  requireFunction(repeat ? 'setInterval' : 'setTimeout', callback);
-  const id = nextId++;
-  const timer = new Timeout(id);
-  const ms = Math.min(Math.max(Math.trunc(Number(delay)) || 0, repeat ? 1 : 0), 0x7fffffff);
-  const wait = () => ask('timer', JSON.stringify({ ms, id })).then(fire, fail);
-  const fire = () => {
-    if (active.get(id) !== timer) return;
-    if (!repeat) active.delete(id);
-    try {
-      callback.apply(timer, args);
-    } catch (error) {
-      reportError(error);
-    }
-    if (repeat && active.get(id) === timer) wait();
-  };
-  const fail = (error: unknown) => {
-    if (active.delete(id)) reportError(error);
-  };
-  active.set(id, timer);
-  wait();
-  return timer;
+function startTimer(name: string, callback: Callback, ms: number, args: readonly unknown[]): Timeout {
+  requireFunction(name, callback);
+  const repeats = name === 'setInterval';
+  const delayMs = Math.min(Math.max(Math.trunc(ms) || 0, repeats ? 1 : 0), maxDelayMs);
+  const run = (): unknown => callback.apply(handle, [...args]);
+  const handle: Timeout = new Timeout({ id: nextId++, delayMs, repeats, run, dueMs: 0 });
+  return handle.refresh();
+}
+
+/** Throws what the host refuses; while the plugin loads there are no timers, which packages that set some must survive. */
+function addTimer(timer: Timer): void {
+  const now = readNow();
+  timer.dueMs = now + timer.delayMs;
+  queue.splice(queue.findLastIndex(({ dueMs }) => dueMs <= timer.dueMs) + 1, 0, timer);
+  open.set(timer.id, timer);
+  try {
+    awaitFirst(now);
+  } catch (error) {
+    removeTimer(timer);
+    if ((error as { code?: unknown }).code !== 'not-supported') throw error;
+    reportError(error);
+  }
+}
+
+function removeTimer(timer: Timer): void {
+  open.delete(timer.id);
+  const at = queue.indexOf(timer);
+  if (at >= 0) queue.splice(at, 1);
+}
+
+/** Has the host wait for the first timer, if it does not yet. */
+function awaitFirst(now = readNow()): void {
+  const first = queue[0];
+  if (first?.dueMs === alarm?.dueMs) return;
+  alarm?.cancel();
+  alarm = undefined;
+  if (first) alarm = { dueMs: first.dueMs, ...setAlarm(Math.max(first.dueMs - now, 0), ring) };
+}
+
+function ring(): void {
+  reachedMs = Math.max(reachedMs, alarm?.dueMs ?? 0);
+  alarm = undefined;
+  runDue();
+}
+
+/** Runs the timers that are due, each in a job of its own: what one of them resolves goes on before the next. */
+function runDue(): void {
+  const timer = queue.shift();
+  try {
+    if (timer) runTimer(timer);
+    if ((queue[0]?.dueMs ?? Number.POSITIVE_INFINITY) <= reachedMs) Promise.resolve().then(runDue);
+    else if (queue.length > 0) awaitFirst();
+  } catch (error) {
+    reportError(error);
+  }
+}
+
+function runTimer(timer: Timer): void {
+  if (!timer.repeats) open.delete(timer.id);
+  try {
+    timer.run();
+  } catch (error) {
+    reportError(error);
+  }
+  if (timer.repeats && open.has(timer.id)) addTimer(timer);
+}
+
+function readNow(): number {
+  return Math.max(reachedMs, readClock());
 }
 
 function requireFunction(name: string, callback: unknown): void {
