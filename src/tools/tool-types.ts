@@ -2,6 +2,7 @@ import type { ToolUsers } from '../config/settings/builtin-settings.ts';
 import type { OfferingManifest } from '../units/offering.ts';
 import type { ToolManifest, ToolMode } from '../units/tool-manifest.ts';
 import type { ServedUnit, UnitKind } from '../units/unit.ts';
+import { withWellFormedSchemas } from './validation/well-formed.ts';
 
 /** What an operator set for one tool; what is absent is as its unit declares it. */
 export interface ToolSetting {
@@ -40,7 +41,8 @@ export function makeOfferingEntry(offering: OfferingManifest, served: ServedUnit
 }
 
 /** The entry of a tool that a unit brings. */
-export function makeToolEntry(manifest: ToolManifest, served: ServedUnit): ToolEntry {
+export function makeToolEntry(declared: ToolManifest, served: ServedUnit): ToolEntry {
   const { kind, manifest: unit } = served.unit;
+  const manifest = withWellFormedSchemas(declared);
   return { name: manifest.name, version: unit.version, source: kind, plugin: unit.name, manifest, served };
 }

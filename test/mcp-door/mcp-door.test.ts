@@ -17,7 +17,8 @@ const adder = (sum: string) => `export default {
 const files = {
   'add.ts': adder('a + b'),
   'danger.ts': `export default { description: 'Deletes.', isDangerous: true, handler: ({ what }: { what: string }) => 'deleted ' + what };`,
-  'secret.ts': `export default { description: 'Not for all.', handler: () => 'seen' };`,
+  // Its schema is none in two places: a client that checks what it reads would take no list with it.
+  'secret.ts': `export default { description: 'Not for all.', parameters: { type: 'object', properties: { how: 'string' }, required: 'how' }, handler: () => 'seen' };`,
 };
 
 let small: Awaited<ReturnType<typeof startSmallDaemon>>;
@@ -48,6 +49,7 @@ describe.each(eras)('a client of MCP %s', (era) => {
       annotations: { idempotentHint: true },
     });
     expect(tools[2]?.annotations).toMatchObject({ destructiveHint: true });
+    expect(tools[4]?.inputSchema).toEqual({ type: 'object', properties: { how: {} } });
   });
 
   it('calls a tool and gets what it returns as text and as data', async () => {

@@ -140,13 +140,13 @@ class SchemaWriter {
       );
       // Keys that a left-out pattern would have allowed must not be refused as additional.
       if (entries.length < Object.keys(value).length) schema.hotcellOpen = true;
-    } else this.#warn(at, 'it has the wrong shape');
+    } else this.#warn(at, 'it has the wrong shape, so models are not told of it either');
     return weight;
   }
 
   #writeAssertion(schema: Record<string, unknown>, keyword: string, value: unknown, at: string): number {
     if (assertions[keyword]?.(value) !== true) {
-      this.#warn(at, 'it has the wrong shape');
+      this.#warn(at, 'it has the wrong shape, so models are not told of it either');
       return 0;
     }
     if (keyword === 'pattern' && !this.#isLinear(String(value), at)) return 0;

@@ -103,7 +103,7 @@ describe('checkSchema', () => {
     ]);
     expect(checkSchema({ $ref: 'https://example.com/schema' }).warnings[0]).toContain('leads nowhere');
     expect(checkSchema({ required: 'name' }).warnings).toEqual([
-      'The schema keyword /required is not checked: it has the wrong shape.',
+      'The schema keyword /required is not checked: it has the wrong shape, so models are not told of it either.',
     ]);
     expect(checkSchema(weather).warnings).toEqual([]);
   });
