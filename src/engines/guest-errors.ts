@@ -42,11 +42,6 @@ export function toGuestError(report: ThrowReport, fallback: ErrorCode): GuestErr
   };
 }
 
-/** What is said of a cell that grew beyond its limit. */
-export function memoryExceeded(memoryBytes: number): string {
-  return `The call used more than its ${memoryBytes} bytes of memory (limits.memoryBytes).`;
-}
-
 /** Reads the stack of the guest; frames of the prelude and of the engine itself are left out. */
 export function parseStack(stack: string): StackFrame[] {
   const frames: StackFrame[] = [];

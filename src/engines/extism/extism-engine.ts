@@ -9,15 +9,15 @@ import { Deadline, watchDeadline } from '../deadline.ts';
 import { type Engine, type GuestError, type LoadRequest, noUsage, type RunOutcome, type RunRequest } from '../engine.ts';
 import { createLoopWaker } from '../event-loop-waker.ts';
 import { createRunEnd, type RunEnd } from '../run-end.ts';
-import { type CompiledModule, createModuleCache, type ModuleCache } from './module/module-cache.ts';
+import { describeStop } from '../run-outcome.ts';
+import { type CompiledModule, createModuleCache } from './module/module-cache.ts';
 import { checkModule } from './module/module-contract.ts';
 import { callExport, describeExport, describeServlet, readServletAnswer, writeServletCall } from './module/servlet.ts';
 import { readEmbeddedSidecar, type Sidecar } from './module/sidecar.ts';
-import { describeEarlyEnd, describeOutput, describeTaskEnd } from './run-outcome.ts';
+import { describeOutput, describeTaskEnd } from './run-outcome.ts';
 import { GuestFault } from './worker/guest-fault.ts';
 import type { CallBounds, ModuleCall } from './worker/worker-messages.ts';
-import { createWorkerPool, type PoolWorker } from './worker/worker-pool.ts';
-import { runTask } from './worker/worker-task.ts';
+import { createWorkerPool } from './worker/worker-pool.ts';
 
 /** How many threads run WebAssembly calls at once, how many may sleep beside them, and how many idle ones stay ready. */
 export interface ExtismEngineOptions {
@@ -57,25 +57,23 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
   let lastTookMs = 0;
   const loopWaker = createLoopWaker({ isAwaited: () => running === 1 });
 
-  const describeTools = async ({ limits }: LoadRequest, compiled: CompiledModule): Promise<unknown> => {
-    const { sidecar, module, key } = compiled;
+  /** What a module says of its tools: nobody's call, which may ask nothing. */
+  const describeTools = async ({ limits }: LoadRequest, { sidecar, module, key }: CompiledModule): Promise<unknown> => {
     if (!sidecar.isServlet) return sidecar.exported;
     const timer = new AbortController();
     const stopWatch = watchDeadline(new Deadline(limits.wallMs), () => timer.abort(slowDescribe));
+    const call = {
+      moduleKey: key,
+      module,
+      exportName: describeExport,
+      input: '',
+      config: sidecar.config,
+      denied: {},
+      facts: { executionId: '', caller: '', session: '', settings: {} },
+      bounds: boundsOf({ ...limits, hostCalls: 0 }),
+    };
     try {
-      const worker = await pool.acquire(timer.signal);
-      const bounds = boundsOf({ ...limits, hostCalls: 0 });
-      const call = {
-        ...chooseModule(worker, key, module),
-        exportName: describeExport,
-        input: '',
-        config: sidecar.config,
-        denied: {},
-        facts: { executionId: '', caller: '', session: '', settings: {} },
-        bounds,
-      };
-      const end = await runTask(worker, { type: 'run', call }, { cpuMs: limits.cpuMs, signal: timer.signal }, undefined);
-      pool.release(worker, end.type === 'report');
+      const end = await pool.run({ type: 'run', call }, { cpuMs: limits.cpuMs, signal: timer.signal });
       if (end.type === 'report' && end.report.type === 'returned') return describeServlet(sidecar.exported, end.report.output);
       const outcome = describeTaskEnd(end, 'deadline', limits);
       const error = outcome.status === 'success' ? undefined : outcome.error;
@@ -86,53 +84,52 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
   };
 
   const runCall = async (request: RunRequest, host: BorderHost, callEnd: RunEnd): Promise<RunOutcome> => {
-    const compiled =
-      modules.peek(request.program.key, request.limits.memoryBytes) ?? (await callEnd.race(findModule(modules, request)));
-    checkIsolation(request.isolation);
-    const prepared = prepareCall(compiled, request, host);
-    const entered = places.enter(request.holder, callEnd.signal);
+    const { program, limits, isolation, holder } = request;
+    const found = modules.get(program.key, limits.memoryBytes, async () => toBytes(await program.readCode()));
+    const compiled = found instanceof Promise ? await callEnd.race(found) : found;
+    checkIsolation(isolation);
+    const call = prepareCall(compiled, request, host);
+    const entered = places.enter(holder, callEnd.signal);
     const place = entered instanceof Promise ? await entered : entered;
     try {
-      return await runPlaced(prepared, compiled, { request, host, callEnd, place });
+      const outcome = await runPlaced(call, { request, host, callEnd, place });
+      return compiled.sidecar.isServlet ? readServletOutcome(outcome) : outcome;
     } finally {
       place.leave();
     }
   };
 
-  const runPlaced = async (
-    prepared: ReturnType<typeof prepareCall>,
-    compiled: CompiledModule,
-    { request, host, callEnd, place }: PlacedCall,
-  ): Promise<RunOutcome> => {
-    const worker = await pool.acquire(callEnd.signal);
-    const call = { ...prepared, ...chooseModule(worker, compiled.key, compiled.module) };
-    const bounds = { cpuMs: request.limits.cpuMs, signal: callEnd.signal };
-    const { earlier } = request;
+  const runPlaced = async (call: ModuleCall, { request, host, callEnd, place }: PlacedCall): Promise<RunOutcome> => {
+    const { limits, earlier } = request;
+    const { signal } = callEnd;
     const recorder = new Recorder({ seed: '', startedAtMs: earlier?.startedAtMs ?? Date.now() });
     const view = recordView(host.view());
     if (view) recorder.add(view);
     const startedAt = performance.now();
     running += 1;
     loopWaker.note(running === 1 && lastTookMs < shortMs);
-    const end = await runTask(worker, { type: 'run', call }, bounds, {
-      onLog: (line) => host.log(line),
-      onDenied: (name) => host.deniedName?.(name),
-      onAsk: async ({ id, op, payload, body }, ended) => {
-        const asked = { id, op, payload, ...(body && { body }) };
-        const answer = await answerAside(place, host, asked, { question: ended, call: callEnd.signal });
-        recorder.add({ id, op, payload, answer });
-        return answer;
+    const task = pool.run(
+      { type: 'run', call },
+      { cpuMs: limits.cpuMs, signal },
+      {
+        onLog: (line) => host.log(line),
+        onDenied: (name) => host.deniedName?.(name),
+        onAsk: async ({ id, op, payload, body }) => {
+          const asked = { id, op, payload, ...(body && { body }) };
+          const answer = await answerAside(place, host, asked, { question: signal, call: signal });
+          recorder.add({ id, op, payload, answer });
+          return answer;
+        },
       },
+    );
+    const end = await task.finally(() => {
+      running -= 1;
     });
-    running -= 1;
     lastTookMs = performance.now() - startedAt;
-    pool.release(worker, end.type === 'report');
-    const outcome = describeTaskEnd(end, callEnd.reason(), request.limits);
     const { crossings = [], isCut = false } = (end.type === 'report' && 'usage' in end.report && end.report.usage.drawn) || {};
     for (const crossing of crossings) recorder.add(crossing);
     if (isCut) recorder.leaveOut();
-    const recording = recorder.recording();
-    return { ...(compiled.sidecar.isServlet ? readServletOutcome(outcome) : outcome), recording };
+    return { ...describeTaskEnd(end, callEnd.reason(), limits), recording: recorder.recording() };
   };
 
   return {
@@ -159,7 +156,7 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
         return await runCall(request, host, callEnd);
       } catch (error) {
         const reason = callEnd.reason();
-        if (reason) return describeEarlyEnd(reason);
+        if (reason) return { ...describeStop(reason, request.limits), usage: noUsage };
         return { status: 'error', error: toGuestError(error), usage: noUsage };
       } finally {
         callEnd.close();
@@ -177,17 +174,6 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
   };
 }
 
-function findModule(modules: ModuleCache, { program, limits }: RunRequest): Promise<CompiledModule> {
-  return modules.get(program.key, limits.memoryBytes, async () => toBytes(await program.readCode()));
-}
-
-/** Copying a module to another thread costs more than a call: a worker gets each once. */
-function chooseModule({ moduleKeys }: PoolWorker, moduleKey: string, module: WebAssembly.Module) {
-  if (moduleKeys.has(moduleKey)) return { moduleKey };
-  moduleKeys.set(moduleKey, true);
-  return { moduleKey, module };
-}
-
 function checkIsolation(isolation: unknown): void {
   if (isolation === undefined || isolation === 'call') return;
   throw new GuestFault('not-supported', `A WebAssembly plugin runs with isolation "call"; it asks for "${String(isolation)}".`);
@@ -195,24 +181,26 @@ function checkIsolation(isolation: unknown): void {
 
 function readServletOutcome(outcome: RunOutcome): RunOutcome {
   if (outcome.status !== 'success') return outcome;
-  const { usage } = outcome;
-  const answer = readServletAnswer(typeof outcome.output === 'string' ? outcome.output : JSON.stringify(outcome.output));
-  if ('error' in answer) return { status: 'error', error: answer.error, usage };
-  return describeOutput(answer.output, usage);
+  const { output, ...spent } = outcome;
+  const answer = readServletAnswer(typeof output === 'string' ? output : JSON.stringify(output));
+  if ('error' in answer) return { ...spent, status: 'error', error: answer.error };
+  return { ...spent, ...describeOutput(answer.output, spent.usage) };
 }
 
-function prepareCall(compiled: CompiledModule, request: RunRequest, host: BorderHost): Omit<ModuleCall, 'module' | 'moduleKey'> {
+function prepareCall({ key, module, sidecar }: CompiledModule, request: RunRequest, host: BorderHost): ModuleCall {
   const { limits, handler, argumentsJson, executionId, caller, session, earlier } = request;
-  const { isServlet, exportByHandler } = compiled.sidecar;
+  const { isServlet, exportByHandler } = sidecar;
   const exportName = isServlet ? callExport : exportByHandler.get(handler);
   if (exportName === undefined) {
     throw new GuestFault('engine-failed', `The sidecar names no export for the handler "${handler}".`);
   }
   const view = host.view();
   return {
+    moduleKey: key,
+    module,
     exportName,
     input: isServlet ? writeServletCall(handler, argumentsJson) : argumentsJson,
-    config: { ...compiled.sidecar.config, ...toTexts(view.config), ...view.env },
+    config: { ...sidecar.config, ...toTexts(view.config), ...view.env },
     denied: view.denied,
     facts: { executionId, caller, session, settings: withoutTexts(view.config) },
     bounds: boundsOf(limits),

@@ -4,20 +4,22 @@ import { defaultLimits, type Limits } from '../../config/limits.ts';
 import type { PlaceBounds } from '../../config/quotas/quota.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { Deadline } from '../deadline.ts';
-import type { Engine, EngineName, LoadRequest, LoadResult, Program, RunOutcome, RunRequest } from '../engine.ts';
+import {
+  type Engine,
+  type EngineName,
+  type LoadRequest,
+  type LoadResult,
+  noUsage,
+  type Program,
+  type RunOutcome,
+  type RunRequest,
+} from '../engine.ts';
 import { createRunEnd, type RunEnd } from '../run-end.ts';
+import { describeStop, failRun, noteAbandoned } from '../run-outcome.ts';
 import { CrashCount } from './back-off.ts';
 import { type CellParts, type GuestCell, GuestCells } from './cells.ts';
 import { guardTurn } from './guest-call-guard.ts';
-import {
-  describeCall,
-  describeLoad,
-  describeMissing,
-  describeStop,
-  describeUnbegun,
-  type FileStop,
-  type TurnFacts,
-} from './guest-call-outcome.ts';
+import { describeCall, describeLoad, describeTurnStop, type FileStop, type TurnFacts } from './guest-call-outcome.ts';
 import type { GuestCall } from './guest-channel.ts';
 import type { GuestProcess } from './guest-process.ts';
 
@@ -104,9 +106,9 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
       return setting === undefined || keyOf(setting) === keyOf(none) ? outcome : withoutFiles(outcome);
     } catch (error) {
       const reason = callEnd.reason();
-      if (reason) return describeUnbegun(reason, request.limits);
+      if (reason) return { ...describeStop(reason, request.limits), usage: noUsage };
       if (error instanceof LoadFailed) return describeCall({ ...error.facts, limits: request.limits });
-      if (error instanceof HotcellError) return describeMissing(error);
+      if (error instanceof HotcellError) return { ...failRun(error.code, `${error.message} ${error.fix}`), usage: noUsage };
       throw error;
     } finally {
       place?.leave();
@@ -148,7 +150,7 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
       refusal = await watch?.close();
     }
     return refusal !== undefined && outcome.status === 'success'
-      ? { ...outcome, ...describeStop(refusal, call.request.limits) }
+      ? { ...outcome, ...describeTurnStop(refusal, call.request.limits) }
       : outcome;
   }
 
@@ -201,8 +203,7 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
     if (result.end?.kind === 'return') noteAbandoned(call.host, left);
     const outcome = explainError(describeCall({ result, stopped, limits, lastWords: process.output.lastWords, cpuMs }), explain);
     if (!fault.error || stopped || outcome.status !== 'error') return outcome;
-    const { code, message } = fault.error;
-    return { ...outcome, error: { code, message, frames: [] } };
+    return { ...outcome, ...failRun(fault.error.code, fault.error.message, outcome.status) };
   }
 
   async #loadProgram(process: Process, program: Program): Promise<void> {
@@ -261,14 +262,6 @@ function explainError(outcome: RunOutcome, explain: (text: string) => string): R
 /** A call of the hook that hands state over, with JSON text as its argument; empty asks for the state. */
 function withState<Call extends GuestCall>(call: Call, argumentJson: string): Call {
   return { ...call, hook: { name: 'onReload', argumentJson } };
-}
-
-/** Tells the call which operations it did not wait for. */
-function noteAbandoned(host: BorderHost, operations: readonly string[]): void {
-  if (operations.length === 0) return;
-  const named = operations.slice(0, 5).map((op) => `context.${op}`);
-  const text = `The handler returned before these host calls were done, so they may not have happened: ${named.join(', ')}. Await them.`;
-  host.log({ level: 'warn', text, atMs: Date.now() });
 }
 
 /** Waits for the back-off of a program that crashed; not at all for 0. */

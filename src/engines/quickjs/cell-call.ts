@@ -6,7 +6,8 @@ import type { QueuePlace } from '../../concurrency/fair-queue.ts';
 import type { Holder } from '../../concurrency/place-count.ts';
 import { countedAs } from '../../config/counted-callers.ts';
 import { readSeed } from '../earlier-answers.ts';
-import type { GuestError, Program, RunOutcome, RunRequest, RunUsage } from '../engine.ts';
+import type { Program, RunOutcome, RunRequest, RunUsage } from '../engine.ts';
+import type { FailedRun } from '../run-outcome.ts';
 import type { CallSliceResult, CallStart, DeliveredAnswer, SliceBudget } from './protocol.ts';
 import type { WorkerThread } from './schedule/worker-thread.ts';
 import { ordinaryKey } from './suspend/resumed-program.ts';
@@ -62,7 +63,7 @@ export interface CellCall {
   readonly clockOffsetMs: number;
   thread: WorkerThread | undefined;
   /** Set when the call was ended from outside while its slice runs. */
-  ending: { status: 'timeout' | 'cancelled'; error: GuestError } | undefined;
+  ending: FailedRun | undefined;
   readonly finish: (outcome: RunOutcome) => void;
 }
 

@@ -2,9 +2,11 @@ import { rmSync } from 'node:fs';
 import type { BorderAnswer, BorderHost } from '../../border/border.ts';
 import { defaultSettings } from '../../config/schema.ts';
 import { loadPrelude } from '../../guests/prelude.ts';
-import type { Engine, GuestError, LoadRequest, LoadResult, RunOutcome, RunRequest } from '../engine.ts';
+import { type Engine, type LoadRequest, type LoadResult, noUsage, type RunOutcome, type RunRequest } from '../engine.ts';
+import type { EndReason } from '../run-end.ts';
+import { describeStop, failRun, type RunResult } from '../run-outcome.ts';
 import { loadBase } from './base-store.ts';
-import { cancelled, cpuExceeded, describeLoss, type EndOfCall, endOfSlice, lossIn, wallExceeded } from './call-ends.ts';
+import { describeLoss, endOfSlice, lossIn } from './call-ends.ts';
 import { compileQuickJs } from './cell/instance.ts';
 import {
   type CellCall,
@@ -19,12 +21,11 @@ import {
   usageOf,
 } from './cell-call.ts';
 import { ImageCache } from './image-cache.ts';
-import { readLoadResult } from './load-result.ts';
+import { orderLoad, readLoadResult, rebuildImage } from './load.ts';
 import type { CallSliceResult } from './protocol.ts';
 import { type AskedQuestion, openQuestion, takeBackQuestions } from './questions.ts';
 import { CellPlaces } from './schedule/cell-places.ts';
 import { KeptCells } from './schedule/kept-cells.ts';
-import { orderLoad, rebuildImage } from './schedule/load-order.ts';
 import { Scheduler, type SchedulerHandlers } from './schedule/scheduler.ts';
 import { type OpenThread, type ThreadSetup, WorkerThread } from './schedule/worker-thread.ts';
 import { makeCellDir } from './suspend/cell-dir.ts';
@@ -89,7 +90,7 @@ class QuickJsEngine implements Engine {
   constructor(options: QuickJsOptions, { setup, fingerprint, openThread }: QuickJsParts) {
     this.#onKill = options.onKill ?? (() => {});
     this.#onKeptCellLost = options.onCellLost ?? (() => {});
-    this.#images = new ImageCache(fingerprint, (program) => rebuildImage(program, this.#scheduler));
+    this.#images = new ImageCache(fingerprint, (program) => rebuildImage(program, (order) => this.#scheduler.load(order)));
     this.#cellDir = makeCellDir(options.dataDir);
     const places = new CellPlaces(new WaitingMemory(options.waiting ?? defaultSettings.waiting), this.#cellDir);
     const handlers: SchedulerHandlers = {
@@ -168,10 +169,10 @@ class QuickJsEngine implements Engine {
   ): Promise<RunOutcome> {
     return new Promise((resolve) => {
       if (signal.aborted) {
-        resolve({ status: 'cancelled', error: cancelled, usage: { cpuMs: 0, hostCalls: 0, logLines: 0 } });
+        resolve({ ...describeStop('cancelled', request.limits), usage: noUsage });
         return;
       }
-      const cancel = () => this.#endFromOutside(call, 'cancelled', cancelled);
+      const cancel = () => this.#endFromOutside(call, 'cancelled');
       signal.addEventListener('abort', cancel, { once: true });
       const finish = (outcome: RunOutcome) => {
         signal.removeEventListener('abort', cancel);
@@ -195,8 +196,8 @@ class QuickJsEngine implements Engine {
 
   async close(): Promise<void> {
     clearInterval(this.#watch);
-    const error: GuestError = { code: 'interrupted', message: 'The daemon is stopping.', frames: [] };
-    for (const call of [...this.#calls]) this.#finish(call, { status: 'cancelled', error });
+    const stopping = failRun('interrupted', 'The daemon is stopping.', 'cancelled');
+    for (const call of [...this.#calls]) this.#finish(call, stopping);
     await this.#scheduler.close();
     rmSync(this.#cellDir, { recursive: true, force: true });
   }
@@ -228,7 +229,7 @@ class QuickJsEngine implements Engine {
       },
       (error: unknown) => {
         const message = error instanceof Error ? error.message : String(error);
-        this.#finish(call, { status: 'error', error: { code: 'engine-failed', message, frames: [] } });
+        this.#finish(call, failRun('engine-failed', message));
       },
     );
   }
@@ -288,17 +289,18 @@ class QuickJsEngine implements Engine {
     this.#scheduler.enqueue(call);
   }
 
-  #endFromOutside(call: CellCall, status: 'timeout' | 'cancelled', error: GuestError): void {
+  #endFromOutside(call: CellCall, reason: EndReason): void {
     if (call.state === 'ended' || call.ending) return;
+    const end = describeStop(reason, call.request.limits);
     if (call.state === 'running') {
-      call.ending = { status, error };
+      call.ending = end;
       if (this.#scheduler.stopSlice(call) === 'asked') return;
     }
     this.#scheduler.dequeue(call);
-    this.#finish(call, { status, error });
+    this.#finish(call, end);
     const hasBegun = call.start === undefined;
     // The handler of a kept cell was left in the middle: its state cannot be trusted any more.
-    if (hasBegun) this.#loseKept(call.cell, `a call in it ended as ${error.code}`);
+    if (hasBegun) this.#loseKept(call.cell, `a call in it ended as ${end.error.code}`);
     if (hasBegun || !call.keepCell) this.#scheduler.places.drop(call.cell);
   }
 
@@ -306,13 +308,9 @@ class QuickJsEngine implements Engine {
     this.#loseKept(call.cell, `its thread ${reason === 'killed' ? 'had to be ended' : 'died'} while a call ran in it`);
     // Whoever cancels a call in the middle does not get its plugin into disrepute.
     if (reason === 'killed' && !call.ending && !call.request.earlier) this.#onKill(call.request.program.key);
-    if (call.ending) this.#finish(call, call.ending);
-    else if (reason === 'killed') this.#finish(call, { status: 'timeout', error: cpuExceeded(call) });
-    else
-      this.#finish(call, {
-        status: 'error',
-        error: { code: 'engine-failed', message: `The sandbox ended: ${detail}.`, frames: [] },
-      });
+    const lost =
+      reason === 'killed' ? describeStop('cpu', call.request.limits) : failRun('engine-failed', `The sandbox ended: ${detail}.`);
+    this.#finish(call, call.ending ?? lost);
   }
 
   #onCellLost(cell: CellMemory, reason: string): void {
@@ -324,10 +322,7 @@ class QuickJsEngine implements Engine {
         continue;
       }
       this.#scheduler.dequeue(call);
-      this.#finish(call, {
-        status: 'error',
-        error: { code: 'engine-failed', message: `The sandbox of the waiting call was lost: ${reason}.`, frames: [] },
-      });
+      this.#finish(call, failRun('engine-failed', `The sandbox of the waiting call was lost: ${reason}.`));
     }
   }
 
@@ -347,7 +342,7 @@ class QuickJsEngine implements Engine {
     return isKept;
   }
 
-  #finish(call: CellCall, end: EndOfCall): void {
+  #finish(call: CellCall, end: RunResult): void {
     if (call.state === 'ended') return;
     call.state = 'ended';
     call.cell.isInUse = false;
@@ -362,7 +357,7 @@ class QuickJsEngine implements Engine {
     if (this.#watch) return;
     this.#watch = setInterval(() => {
       for (const call of this.#calls) {
-        if (call.request.deadline.isOver()) this.#endFromOutside(call, 'timeout', wallExceeded(call));
+        if (call.request.deadline.isOver()) this.#endFromOutside(call, 'deadline');
       }
       this.#scheduler.watch(performance.now());
     }, WATCH_MS);

@@ -43,17 +43,6 @@ export function takeBackQuestions(
   }
 }
 
-/** Logs which host calls were not awaited when the handler returned. Timers and clean-up do not count. */
-export function noteAbandonedQuestions({ open, host }: Pick<CellCall, 'open' | 'host'>, unsent: readonly Question[]): void {
-  const operations = new Set(
-    [...open.values(), ...unsent].map(({ op }) => op).filter((op) => op !== 'timer' && op !== 'fetch.cancel'),
-  );
-  if (operations.size === 0) return;
-  const named = [...operations].slice(0, 5).map((op) => `context.${op.slice(0, 80)}`);
-  const text = `The handler returned before these host calls were done, so they may not have happened: ${named.join(', ')}. Await them.`;
-  host.log({ level: 'warn', text, atMs: Date.now() });
-}
-
 /** The guest's own code made the payload, but nothing that comes from a guest is believed. */
 function readTimerMs(payload: string): number {
   return Math.min(Number(/^\{"ms":(\d{1,10})\}$/.exec(payload)?.[1] ?? 0), 0x7fffffff);

@@ -262,7 +262,7 @@ export const guestMutants: MutantsByPromise = {
     },
     {
       what: 'a module asks the host any number of times',
-      file: 'src/engines/extism/worker/host-channel.ts',
+      file: 'src/engines/extism/worker/call-state.ts',
       find: "if (refusal !== undefined) throw new GuestFault('host-calls-exceeded', refusal.message);",
       replace: 'refusal;',
       tests: ['test/engines/extism/worker/daemon-call.test.ts'],

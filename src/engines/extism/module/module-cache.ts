@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { BoundedMap } from '../../../collections/bounded-map.ts';
 import { GuestFault } from '../worker/guest-fault.ts';
-import type { WorkerPool } from '../worker/worker-pool.ts';
-import { runTask, type TaskEnd } from '../worker/worker-task.ts';
+import type { TaskEnd, WorkerPool } from '../worker/worker-pool.ts';
 import type { ModuleShape } from './module-contract.ts';
 import { readEmbeddedSidecar, type Sidecar } from './sidecar.ts';
 
@@ -17,10 +16,11 @@ export interface CompiledModule {
 
 /** Compiled modules of late, by program and memory limit. */
 export interface ModuleCache {
-  /** Compiles at most once at a time; a failure is not kept. Rejects with GuestFault or HotcellError. */
-  get(programKey: string, memoryBytes: number, readBytes: () => Promise<Uint8Array>): Promise<CompiledModule>;
-  /** The module when it is compiled already: a call of it need not wait at all. */
-  peek(programKey: string, memoryBytes: number): CompiledModule | undefined;
+  /**
+   * The module at once when it is compiled already: a call of it need not wait at all. Else compiles, at most once at a time; a
+   * failure is not kept. Rejects with GuestFault or HotcellError.
+   */
+  get(programKey: string, memoryBytes: number, readBytes: () => Promise<Uint8Array>): CompiledModule | Promise<CompiledModule>;
   delete(programKey: string): void;
 }
 
@@ -28,11 +28,10 @@ const maxModules = 64;
 const maxModuleBytes = 32 * 1024 * 1024;
 const compileMs = 20_000;
 
-/** A compilation; `ready` once it succeeded. */
+/** A compilation: the module once it succeeded. */
 interface Entry {
   readonly programKey: string;
-  readonly compiled: Promise<CompiledModule>;
-  ready?: CompiledModule;
+  compiled: CompiledModule | Promise<CompiledModule>;
 }
 
 /** Compiles in workers, since compiling a hostile module may take long. */
@@ -42,25 +41,22 @@ export function createModuleCache(pool: WorkerPool): ModuleCache {
     get(programKey, memoryBytes, readBytes) {
       const key = `${memoryBytes}:${programKey}`;
       const known = entries.get(key);
-      const entry: Entry = known ?? { programKey, compiled: readBytes().then((bytes) => compile(pool, bytes, memoryBytes)) };
+      if (known) {
+        entries.set(key, known);
+        return known.compiled;
+      }
+      const compiling = readBytes().then((bytes) => compile(pool, bytes, memoryBytes));
+      const entry: Entry = { programKey, compiled: compiling };
       entries.set(key, entry);
-      if (known) return known.compiled;
-      entry.compiled.then(
+      compiling.then(
         (compiled) => {
-          entry.ready = compiled;
+          entry.compiled = compiled;
         },
         () => {
           if (entries.get(key) === entry) entries.delete(key);
         },
       );
-      return entry.compiled;
-    },
-    peek(programKey, memoryBytes) {
-      const key = `${memoryBytes}:${programKey}`;
-      const entry = entries.get(key);
-      if (!entry?.ready) return undefined;
-      entries.set(key, entry);
-      return entry.ready;
+      return compiling;
     },
     delete(programKey) {
       for (const [key, entry] of entries) if (entry.programKey === programKey) entries.delete(key);
@@ -76,10 +72,7 @@ async function compile(pool: WorkerPool, bytes: Uint8Array, memoryBytes: number)
   const timer = new AbortController();
   const timeout = setTimeout(() => timer.abort(new GuestFault('time-exceeded', slowCompilation)), compileMs);
   try {
-    const worker = await pool.acquire(timer.signal);
-    const bounds = { cpuMs: compileMs, signal: timer.signal };
-    const end = await runTask(worker, { type: 'compile', bytes, memoryBytes }, bounds, undefined);
-    pool.release(worker, end.type === 'report');
+    const end = await pool.run({ type: 'compile', bytes, memoryBytes }, { cpuMs: compileMs, signal: timer.signal });
     return { ...readCompiled(end), sidecar, key: randomUUID() };
   } finally {
     clearTimeout(timeout);

@@ -1,10 +1,9 @@
 import type { BorderAnswer } from '../../../border/border.ts';
 import { isObject } from '../../../config/json-object.ts';
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../../../config/read/json-nesting.ts';
-import { readThrowReport, type ThrowReport } from '../../throw-report.ts';
+import { readThrowReport } from '../../throw-report.ts';
+import type { CallState } from './call-state.ts';
 import { GuestFault } from './guest-fault.ts';
-import type { HostCaller } from './host-channel.ts';
-import type { CallFacts } from './worker-messages.ts';
 
 /**
  * Variables whose names begin so are questions to the daemon, and their values the answers: a module that is to run in every
@@ -15,21 +14,12 @@ export const daemonCallPrefix = 'hotcell_call:';
 /** The longest question, in bytes. */
 export const maxCallBytes = 16 * 1024 * 1024;
 
-/** What the questions of one call are answered from. */
-export interface AnswerState {
-  readonly host: HostCaller;
-  readonly denied: Readonly<Record<string, string>>;
-  readonly facts: CallFacts;
-  /** Hears what the module says of the error that it is about to end with. */
-  readonly onThrow: (report: ThrowReport) => void;
-}
-
 /**
  * Answers `{"op", "payload", "body"?}` (body base64) with `{"ok": true, "payload", "body"?}` or `{"ok": false, "code", "message"}`, both
  * JSON. Throws `arguments-invalid`, and `host-calls-exceeded`.
  */
-export function answerDaemonCall(host: HostCaller, request: string): string {
-  return askHost(host, readCall(parseJson(request)));
+export function answerDaemonCall(state: CallState, request: string): string {
+  return askHost(state, readCall(parseJson(request)));
 }
 
 /**
@@ -37,20 +27,21 @@ export function answerDaemonCall(host: HostCaller, request: string): string {
  * {name, code, message}` tells the error that it ends with, and has no answer; nor has `denied`,
  * the name of a setting that it read in vain.
  */
-export function answerBuiltModule(state: AnswerState, request: string): string | undefined {
+export function answerBuiltModule(state: CallState, request: string): string | undefined {
   const call = readCall(parseJson(request));
-  if (call.op === 'facts') return JSON.stringify({ ok: true, payload: { ...state.facts, denied: state.denied } });
+  const { facts, denied } = state.call;
+  if (call.op === 'facts') return JSON.stringify({ ok: true, payload: { ...facts, denied } });
   if (call.op === 'denied') {
     const name = String(call.payload);
-    if (Object.hasOwn(state.denied, name)) state.host.tellDenied(name);
+    if (Object.hasOwn(denied, name)) state.tellDenied(name);
     return undefined;
   }
-  if (call.op !== 'throw') return askHost(state.host, call);
-  state.onThrow(readThrowReport(call.payload));
+  if (call.op !== 'throw') return askHost(state, call);
+  state.thrown = readThrowReport(call.payload);
   return undefined;
 }
 
-function askHost(host: HostCaller, { op, payload, body }: Call): string {
+function askHost(host: CallState, { op, payload, body }: Call): string {
   return JSON.stringify(describeAnswer(host.ask(op, JSON.stringify(payload), body)));
 }
 

@@ -32,7 +32,7 @@ export class GuestFault extends Error {
  */
 export function explainFailure(
   thrown: unknown,
-  facts: { readonly memoryIsFull: boolean; readonly thrown?: ThrowReport },
+  facts: { readonly memoryIsFull: boolean; readonly thrown: ThrowReport | undefined },
 ): GuestError {
   if (thrown instanceof GuestFault) return { code: thrown.code, message: bound(thrown.message), frames: readFrames(thrown) };
   if (!(thrown instanceof Error))

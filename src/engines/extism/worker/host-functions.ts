@@ -1,27 +1,9 @@
 import type { CallContext } from '@extism/extism';
 import type { LogLine } from '../../../border/border.ts';
-import type { ThrowReport } from '../../throw-report.ts';
+import type { CallState } from './call-state.ts';
 import { answerBuiltModule, daemonCallPrefix, maxCallBytes } from './daemon-call.ts';
-import type { DrawnValues } from './drawn-values.ts';
 import { GuestFault } from './guest-fault.ts';
-import type { HostCaller } from './host-channel.ts';
 import { type HttpAnswer, requestOverHost } from './http-request.ts';
-import type { CallFacts } from './worker-messages.ts';
-
-/** What the host functions of one call work on. */
-export interface HostState {
-  /** Takes a line as bytes of UTF-8. */
-  readonly log: (level: LogLine['level'], bytes: Uint8Array) => void;
-  readonly config: Readonly<Record<string, string>>;
-  readonly denied: Readonly<Record<string, string>>;
-  readonly facts: CallFacts;
-  readonly host: HostCaller;
-  readonly drawn: DrawnValues;
-  /** Takes the output of the call. */
-  readonly onOutput: (bytes: Uint8Array) => void;
-  /** Hears what a built module says of the error that it is about to end with. */
-  readonly onThrow: (report: ThrowReport) => void;
-}
 
 /** A function that the guest imports; addresses and sizes come as 64-bit numbers. */
 export type HostFunction = (context: CallContext, ...args: bigint[]) => bigint | number | undefined;
@@ -36,7 +18,7 @@ const infoLogLevel = 1;
  * without end, a log without limit; and its output is a whole block, whatever length the guest gave. `load`, `store`, `input`,
  * `error_set` and `free` stay the SDK's. `state` is asked when a function is called, not before.
  */
-export function createHostFunctions(state: () => HostState, blocks: BlockBudget): Record<string, HostFunction> {
+export function createHostFunctions(state: () => CallState, blocks: BlockBudget): Record<string, HostFunction> {
   let http: HttpAnswer | undefined;
   const variables = new Variables();
   const writeLog =
@@ -49,15 +31,15 @@ export function createHostFunctions(state: () => HostState, blocks: BlockBudget)
     alloc: (context, size = 0n) => blocks.allocate(context, Number(BigInt.asUintN(64, size))),
     output_set: (context, address = 0n, length = 0n) => {
       const block = context.read(address)?.bytes() ?? new Uint8Array();
-      state().onOutput(block.slice(0, Number(BigInt.asUintN(32, length))));
+      state().output = block.slice(0, Number(BigInt.asUintN(32, length)));
       return undefined;
     },
     config_get: (context, address = 0n) => {
       const key = readName(context, address);
-      const { denied, config, host } = state();
+      const { denied, config } = state().call;
       const refusal = ownValue(denied, key);
       if (refusal !== undefined) {
-        host.tellDenied(key);
+        state().tellDenied(key);
         throw new GuestFault('permission-denied', refusal);
       }
       const value = ownValue(config, key);
@@ -86,7 +68,7 @@ export function createHostFunctions(state: () => HostState, blocks: BlockBudget)
     http_request: (context, address = 0n, bodyAddress = 0n) => {
       const body = bodyAddress === 0n ? undefined : context.read(bodyAddress)?.bytes().slice();
       http = undefined;
-      http = requestOverHost(state().host, context.read(address)?.text() ?? '', body);
+      http = requestOverHost(state(), context.read(address)?.text() ?? '', body);
       return blocks.store(context, http.body);
     },
     http_status_code: () => http?.status ?? 0,

@@ -1,7 +1,7 @@
 import type { BorderAnswer } from '../../../border/border.ts';
 import { isObject, readJson } from '../../../config/json-object.ts';
+import type { CallState } from './call-state.ts';
 import { GuestFault } from './guest-fault.ts';
-import type { HostCaller } from './host-channel.ts';
 
 /** What the last request of a call was answered, as Extism's functions tell it. */
 export interface HttpAnswer {
@@ -15,7 +15,7 @@ export interface HttpAnswer {
  * Carries out Extism's `http_request` through the daemon's fetch: the guest's request is `{url, method?, header(s)?}`.
  * Redirects are followed, each hop checked. Throws what the daemon refused.
  */
-export function requestOverHost(host: HostCaller, request: string, body: Uint8Array | undefined): HttpAnswer {
+export function requestOverHost(host: Pick<CallState, 'ask'>, request: string, body: Uint8Array | undefined): HttpAnswer {
   const { url, method = 'GET', headers } = readRequest(request);
   const answer = expect(host.ask('fetch', JSON.stringify({ url, method, headers }), body));
   const head = readObject(answer.payload);

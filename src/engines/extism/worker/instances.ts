@@ -1,8 +1,9 @@
 import { createPlugin, type Plugin } from '@extism/extism';
 import { BoundedMap } from '../../../collections/bounded-map.ts';
 import { extismNamespace, userNamespace, wasiNamespace } from '../module/module-contract.ts';
+import type { CallState } from './call-state.ts';
 import { GuestFault } from './guest-fault.ts';
-import { BlockBudget, createHostFunctions, type HostState } from './host-functions.ts';
+import { BlockBudget, createHostFunctions } from './host-functions.ts';
 import { createUserFunctions } from './user-functions.ts';
 import { createWasi } from './wasi.ts';
 import { keptModules, type ModuleCall } from './worker-messages.ts';
@@ -21,7 +22,7 @@ interface KnownModule {
 /** An instance that no call has used. */
 export interface FreshInstance {
   /** Tells it which call it serves; nothing that it imports answers before. */
-  bind(state: HostState): void;
+  bind(state: CallState): void;
   /** Runs an export. Rejects with what the guest or a host function threw. */
   run(exportName: string, input: string): Promise<void>;
   /** Bytes that its memory has; 0 when it exports none. */
@@ -87,9 +88,9 @@ export function createInstances(): Instances {
 }
 
 async function makeInstance(known: KnownModule, memoryBytes: number): Promise<FreshInstance> {
-  const slot: { state?: HostState; memory?: WebAssembly.Memory } = {};
+  const slot: { state?: CallState; memory?: WebAssembly.Memory } = {};
   // Functions are bound before a call is known.
-  const state = (): HostState => {
+  const state = (): CallState => {
     if (!slot.state) throw new GuestFault('load-failed', 'The module used a host function before it was called.');
     return slot.state;
   };

@@ -1,9 +1,10 @@
 import type { CallContext } from '@extism/extism';
 import { maxInputDepth, nestsDeeper } from '../../../config/read/json-nesting.ts';
 import { type userFunctions, userNamespace } from '../module/module-contract.ts';
+import type { CallState } from './call-state.ts';
 import { answerDaemonCall, maxCallBytes } from './daemon-call.ts';
 import { GuestFault } from './guest-fault.ts';
-import type { BlockBudget, HostFunction, HostState } from './host-functions.ts';
+import type { BlockBudget, HostFunction } from './host-functions.ts';
 
 /**
  * Host functions beyond Extism's own; every argument and result is a block of UTF-8 text.
@@ -12,16 +13,16 @@ import type { BlockBudget, HostFunction, HostState } from './host-functions.ts';
  * `tools_call(name, arguments)` are short forms, in which a refusal ends the call.
  */
 export function createUserFunctions(
-  state: () => HostState,
+  state: () => CallState,
   blocks: BlockBudget,
 ): Record<(typeof userFunctions)[number], HostFunction> {
   const request = (op: string, payload: unknown): unknown => {
-    const answer = state().host.ask(op, JSON.stringify(payload));
+    const answer = state().ask(op, JSON.stringify(payload));
     if (!answer.ok) throw GuestFault.fromRefusal(answer);
     return JSON.parse(answer.payload);
   };
   return {
-    hotcell_call: (context, address = 0n) => blocks.store(context, answerDaemonCall(state().host, readText(context, address))),
+    hotcell_call: (context, address = 0n) => blocks.store(context, answerDaemonCall(state(), readText(context, address))),
     kv_get: (context, address = 0n) => {
       const value = request('kv.get', { key: readText(context, address) });
       return value === null ? 0n : blocks.store(context, JSON.stringify(value));

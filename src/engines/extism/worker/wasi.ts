@@ -1,6 +1,5 @@
-import type { DrawnValues } from './drawn-values.ts';
+import type { CallState } from './call-state.ts';
 import { GuestFault } from './guest-fault.ts';
-import type { HostState } from './host-functions.ts';
 
 // Error numbers of WASI preview 1.
 const success = 0;
@@ -23,7 +22,7 @@ type WasiFunction = (...args: unknown[]) => number;
 export function createWasi(
   names: readonly string[],
   readMemory: () => ArrayBuffer | undefined,
-  state: () => HostState,
+  state: () => CallState,
 ): Record<string, WasiFunction> {
   const view = (): DataView => {
     const buffer = readMemory();
@@ -43,13 +42,13 @@ export function createWasi(
       environ_sizes_get: writeTwoZeros,
       environ_get: () => success,
       clock_res_get: (_clock, at) => writeBig(view(), at, nanosecondsPerMs),
-      clock_time_get: (clock, _precision, at) => writeBig(view(), at, state().drawn.readClock(clock === 0)),
-      random_get: (at, length) => fillRandom(view(), pointer(at), pointer(length), () => state().drawn),
+      clock_time_get: (clock, _precision, at) => writeBig(view(), at, state().readClock(clock === 0)),
+      random_get: (at, length) => fillRandom(view(), pointer(at), pointer(length), state),
       sched_yield: () => success,
       fd_close: (file) => (isStandard(file) ? success : badFile),
       fd_fdstat_get: (file, at) => writeFileStatus(view(), file, at),
       fd_read: (file, _vectors, _count, at) => writeSize(view(), file === 0, at, 0),
-      fd_write: (file, vectors, count, at) => writeOutput(view(), { file, vectors, count, at }, state().log),
+      fd_write: (file, vectors, count, at) => writeOutput(view(), { file, vectors, count, at }, state()),
       fd_prestat_get: () => badFile,
       fd_prestat_dir_name: () => badFile,
       proc_exit: (code) => {
@@ -92,10 +91,10 @@ function writeSize(memory: DataView, isOpen: boolean, at: unknown, size: number)
   return success;
 }
 
-function fillRandom(memory: DataView, at: number, length: number, drawn: () => DrawnValues): number {
+function fillRandom(memory: DataView, at: number, length: number, state: () => CallState): number {
   if (length > maxRandomBytes) return invalid;
   const bytes = new Uint8Array(memory.buffer, at, length);
-  bytes.set(drawn().drawBytes(length));
+  bytes.set(state().drawBytes(length));
   return success;
 }
 
@@ -113,7 +112,7 @@ interface WriteRequest {
   readonly at: unknown;
 }
 
-function writeOutput(memory: DataView, request: WriteRequest, log: HostState['log']): number {
+function writeOutput(memory: DataView, request: WriteRequest, state: CallState): number {
   if (request.file !== 1 && request.file !== 2) return badFile;
   const count = pointer(request.count);
   if (count > 1024) return invalid;
@@ -122,7 +121,7 @@ function writeOutput(memory: DataView, request: WriteRequest, log: HostState['lo
     const vector = pointer(request.vectors) + index * 8;
     const bytes = new Uint8Array(memory.buffer, memory.getUint32(vector, true), memory.getUint32(vector + 4, true));
     written += bytes.length;
-    if (bytes.length > 0) log(request.file === 1 ? 'info' : 'warn', bytes);
+    if (bytes.length > 0) state.log(request.file === 1 ? 'info' : 'warn', bytes);
   }
   return writeSize(memory, true, request.at, written);
 }

@@ -1,13 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { CallMeter } from '../../../border/call-meter.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { GuestError } from '../../engine.ts';
-import type { ThrowReport } from '../../throw-report.ts';
 import { limitHostObjects, limitMemory } from '../module/module-limits.ts';
-import { DrawnValues } from './drawn-values.ts';
+import { type AnswerEnd, CallState, readThreadMs } from './call-state.ts';
 import { explainFailure, GuestFault } from './guest-fault.ts';
-import { type AnswerEnd, createHostCaller } from './host-channel.ts';
-import type { HostState } from './host-functions.ts';
 import { createInstances, type FreshInstance } from './instances.ts';
 import type { ModuleCall, WorkerReport, WorkerTask } from './worker-messages.ts';
 
@@ -18,6 +14,7 @@ const usualGrowthBytes = 1024 * 1024;
 const answers: AnswerEnd = workerData;
 const port = parentPort;
 const instances = createInstances();
+const strictDecoder = new TextDecoder('utf-8', { fatal: true });
 port?.on('message', (task: WorkerTask) => {
   // Nothing rejects here: both ways end in a report.
   void (task.type === 'compile' ? compileModule(task).then(report) : runCall(task.call));
@@ -49,76 +46,20 @@ function explainCompileError(error: unknown): GuestError {
 
 /** Reports the end of a call first; what is left to do after it does not hold it up. */
 async function runCall(call: ModuleCall): Promise<void> {
-  const beforeMs = readThreadMs();
-  const meter = new CallMeter({ ...call.bounds, pendingHostCalls: 1, pendingHostBytes: Number.POSITIVE_INFINITY, progress: 0 });
-  const log: HostState['log'] = (level, bytes) => {
-    const line = meter.log((maxBytes) => ({ level, text: decoder.decode(bytes.subarray(0, maxBytes)), atMs: Date.now() }));
-    if (line !== undefined) report({ type: 'log', line });
-  };
-  const host = createHostCaller(answers, report, meter);
-  const drawn = new DrawnValues(call.earlier);
-  const usage = () => {
-    const threadCpuMs = readThreadMs();
-    const { crossings, isCut } = drawn;
-    return {
-      cpuMs: threadCpuMs - beforeMs,
-      threadCpuMs,
-      logLines: meter.logLines,
-      hostCalls: meter.hostCalls,
-      ...(crossings.length > 0 && { drawn: { crossings, isCut } }),
-    };
-  };
+  const state = new CallState(call, answers, report);
   let instance: FreshInstance | undefined;
-  let thrown: ThrowReport | undefined;
-  const onThrow = (report: ThrowReport) => {
-    thrown = report;
-  };
   try {
-    const output = await callExport(call, { log, host, drawn, onThrow }, (taken) => {
-      instance = taken;
-    });
-    report({ type: 'returned', output, usage: usage() });
+    instance = await instances.take(call);
+    instance.bind(state);
+    await instance.run(call.exportName, call.input);
+    report({ type: 'returned', output: decodeOutput(state.output, call.bounds.outputBytes), usage: state.usage() });
   } catch (error) {
     const memoryIsFull = (instance?.memoryBytes() ?? 0) + usualGrowthBytes > call.bounds.memoryBytes;
-    report({ type: 'failed', error: explainFailure(error, { memoryIsFull, ...(thrown && { thrown }) }), usage: usage() });
+    report({ type: 'failed', error: explainFailure(error, { memoryIsFull, thrown: state.thrown }), usage: state.usage() });
   }
   instances.prepare(call);
   await instance?.close();
 }
-
-function readThreadMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-}
-
-async function callExport(
-  call: ModuleCall,
-  { log, host, drawn, onThrow }: Pick<HostState, 'log' | 'host' | 'drawn' | 'onThrow'>,
-  onInstance: (instance: FreshInstance) => void,
-): Promise<string> {
-  const { config, denied, facts, bounds } = call;
-  let output = new Uint8Array();
-  const instance = await instances.take(call);
-  onInstance(instance);
-  instance.bind({
-    log,
-    host,
-    drawn,
-    config,
-    denied,
-    facts,
-    onThrow,
-    onOutput: (bytes) => {
-      output = Uint8Array.from(bytes);
-    },
-  });
-  await instance.run(call.exportName, call.input);
-  return decodeOutput(output, bounds.outputBytes);
-}
-
-// Making one costs more than a short call; it keeps nothing between lines.
-const decoder = new TextDecoder();
-const strictDecoder = new TextDecoder('utf-8', { fatal: true });
 
 function decodeOutput(bytes: Uint8Array, maxBytes: number): string {
   if (bytes.length > maxBytes) {

@@ -1,7 +1,7 @@
 import { type Candidacy, createFairQueue } from '../../../concurrency/fair-queue.ts';
 import { createLoopWaker } from '../../event-loop-waker.ts';
 import type { CellCall, CellMemory } from '../cell-call.ts';
-import type { LoadEnd } from '../load-result.ts';
+import type { LoadEnd } from '../load.ts';
 import type { CallSliceResult, FromWorker, ParkedMessage } from '../protocol.ts';
 import type { CellPlaces } from './cell-places.ts';
 import { Pace } from './pace.ts';

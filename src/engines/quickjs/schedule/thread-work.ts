@@ -1,5 +1,5 @@
 import type { CellCall } from '../cell-call.ts';
-import type { LoadEnd } from '../load-result.ts';
+import type { LoadEnd } from '../load.ts';
 import type { LoadOrder } from './worker-thread.ts';
 
 /** A load that waits or runs. */
