@@ -115,8 +115,7 @@ async function bundleBuiltin(name: string): Promise<string> {
   if (name === shapesName) return bundle("export * from '../shapes/adapt.ts';", 'esm');
   const file = nodeBuiltinShims.get(name);
   if (file === undefined) return bundle(writeStandIn(name), 'cjs');
-  if (!file.endsWith('.ts')) return bundle(`module.exports = require(${JSON.stringify(file)});`, 'cjs');
-  return bundle(await completeShim(name, file), 'esm');
+  return file.endsWith('.ts') ? bundle(await completeModule(name, file), 'esm') : bundle(completeCommonJs(name, file), 'cjs');
 }
 
 function bundle(contents: string, format: 'cjs' | 'esm'): Promise<string> {
@@ -143,14 +142,22 @@ const bundling: BuildOptions = {
 };
 
 /** The shim with its default export, and for each function of the built-in that it does not have one that is refused by name. */
-async function completeShim(name: string, file: string): Promise<string> {
+async function completeModule(name: string, file: string): Promise<string> {
   const own = new Set(await listExports({ ...bundling, entryPoints: [file] }));
   const missing = describeBuiltin(name).functions.filter((member) => !own.has(member));
-  const facts = `{ name: ${JSON.stringify(name)}, instead: 'The engines deno and docker have it.' }`;
-  return `import * as own from ${JSON.stringify(file)}; import { completeShim, refuseMember } from './stand-in.ts';
+  const lacking = JSON.stringify({ name });
+  return `import * as own from ${JSON.stringify(file)}; import { completeShim, refuseMember } from './refusals.ts';
 export * from ${JSON.stringify(file)};
-${missing.map((member) => `export const ${member} = /* @__PURE__ */ refuseMember(${facts}, '${member}');`).join('\n')}
-export default /* @__PURE__ */ completeShim(own, ${facts}, ${JSON.stringify(missing)});`;
+${missing.map((member) => `export const ${member} = /* @__PURE__ */ refuseMember(${lacking}, '${member}');`).join('\n')}
+export default /* @__PURE__ */ completeShim({ ...own }, ${lacking}, ${JSON.stringify(missing)});`;
+}
+
+/** The same for a shim that is itself a function, or takes itself from globals; which members it has shows when it is loaded. */
+function completeCommonJs(name: string, file: string): string {
+  const shim = `require(${JSON.stringify(file)})`;
+  if (name === 'process') return `module.exports = ${shim};`;
+  const members = describeBuiltin(name).functions.filter((member) => !member.startsWith('_'));
+  return `module.exports = require('./refusals.ts').completeShim(${shim}, ${JSON.stringify({ name })}, ${JSON.stringify(members)});`;
 }
 
 function writeStandIn(name: string): string {

@@ -61,6 +61,14 @@ export const performance = {
     return origin ?? 0;
   },
   toJSON: () => ({ timeOrigin: performance.timeOrigin }),
+  // Nothing is kept of what is marked and measured.
+  mark: (name: string) => ({ name, entryType: 'mark', startTime: readElapsed(), duration: 0 }),
+  measure: (name: string) => ({ name, entryType: 'measure', startTime: 0, duration: readElapsed() }),
+  clearMarks(): void {},
+  clearMeasures(): void {},
+  getEntries: () => [],
+  getEntriesByName: () => [],
+  getEntriesByType: () => [],
 };
 
 function nextWord(): number {

@@ -1,6 +1,6 @@
 /** node:path as on POSIX: the sandbox has no other paths. */
 import { wrongType } from './node-error.ts';
-import { refuseMember } from './stand-in.ts';
+import { refuseMember } from './refusals.ts';
 
 /** What `parse` returns and `format` takes. */
 export interface ParsedPath {
@@ -136,7 +136,7 @@ export * as posix from './path.ts';
 export const win32 = /* @__PURE__ */ refuseWindows();
 
 function refuseWindows(): Record<string, unknown> {
-  const lacking = { name: 'path', instead: 'The engines deno and docker have it.' };
+  const lacking = { name: 'path' };
   const functions = {
     normalize,
     isAbsolute,

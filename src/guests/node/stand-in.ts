@@ -1,10 +1,5 @@
 /** What stands for a built-in of Node that the sandbox does not have: it loads, and each of its functions is refused by name. */
-
-/** A built-in, and a sentence that says what to use instead. */
-export interface Lacking {
-  readonly name: string;
-  readonly instead: string;
-}
+import { type Lacking, refusal, refuseMember } from './refusals.ts';
 
 /** The shape of a built-in. */
 export interface StandIn extends Lacking {
@@ -18,8 +13,6 @@ export interface StandIn extends Lacking {
 
 type Members = Readonly<Record<string, unknown>>;
 
-const noteLack: ((builtin: string) => void) | undefined = Reflect.get(globalThis, Symbol.for('hotcell.noteLack'));
-
 /** Makes the module; `own` are members that work. */
 export function createStandIn({ functions, values, parts, ...lacking }: StandIn, own: Members = {}): object {
   const made: Record<string, unknown> = {};
@@ -30,25 +23,6 @@ export function createStandIn({ functions, values, parts, ...lacking }: StandIn,
     );
   }
   return Object.assign(made, values, own);
-}
-
-/** The default export of a shim, with the functions of the built-in that the shim does not have. */
-export function completeShim(own: object, lacking: Lacking, missing: readonly string[]): object {
-  return Object.assign(Object.fromEntries(missing.map((member) => [member, refuseMember(lacking, member)])), own);
-}
-
-/** A function, or a class to build others upon, whose use is refused. */
-export function refuseMember(lacking: Lacking, member: string): () => never {
-  const refused = function (this: unknown): never {
-    throw refusal(lacking, member);
-  };
-  return Object.defineProperty(refused, 'name', { value: member, configurable: true });
-}
-
-function refusal({ name, instead }: Lacking, member: string): Error {
-  noteLack?.(name);
-  const message = `${name}.${member} is refused: the sandbox has no Node built-in "${name}" with it. ${instead}`;
-  return Object.assign(new Error(message), { name: 'BuiltinRefused' });
 }
 
 /** Members of stand-ins that packages use while they are loaded, or that need nothing of the machine. */

@@ -3,14 +3,27 @@ const { askBytes } = require('./ask-host.ts');
 const { nodeError } = require('./node-error.ts');
 
 const { Buffer } = globalThis;
-const kinds = ['gzip', 'gunzip', 'deflate', 'inflate', 'deflateRaw', 'inflateRaw', 'brotliCompress', 'brotliDecompress', 'unzip'];
+const kinds = [
+  'gzip',
+  'gunzip',
+  'deflate',
+  'inflate',
+  'deflateRaw',
+  'inflateRaw',
+  'brotliCompress',
+  'brotliDecompress',
+  'zstdCompress',
+  'zstdDecompress',
+  'unzip',
+];
 const BROTLI_QUALITY = 1;
+const ZSTD_LEVEL = 100;
 
 function work(kind, data, options) {
   const bytes = typeof data === 'string' ? Buffer.from(data) : ArrayBuffer.isView(data) ? view(data) : new Uint8Array(data);
   const request = {
     kind,
-    level: options?.level,
+    level: options?.params?.[ZSTD_LEVEL] ?? options?.level,
     quality: options?.params?.[BROTLI_QUALITY],
     maxOutputBytes: options?.maxOutputLength,
   };
@@ -38,7 +51,9 @@ function createStream(kind, options) {
       try {
         done(
           null,
-          chunks.length === 0 && /^(?:gun|in|un|brotliDe)/.test(kind) ? undefined : work(kind, Buffer.concat(chunks), options),
+          chunks.length === 0 && /^(?:gun|in|un|brotliDe|zstdDe)/.test(kind)
+            ? undefined
+            : work(kind, Buffer.concat(chunks), options),
         );
       } catch (error) {
         done(error);
@@ -64,6 +79,20 @@ for (const kind of kinds) {
   exports[`create${name}`] = (options) => createStream(kind, options);
   exports[name] = (options) => createStream(kind, options);
 }
+
+/** The checksum of gzip and zip, four bytes of a text or bytes after those of `value`. */
+exports.crc32 = (data, value = 0) => {
+  crcTable ??= Int32Array.from({ length: 256 }, (_, byte) => {
+    let rest = byte;
+    for (let bit = 0; bit < 8; bit++) rest = rest & 1 ? (rest >>> 1) ^ 0xedb88320 : rest >>> 1;
+    return rest;
+  });
+  let crc = ~value;
+  for (const byte of typeof data === 'string' ? Buffer.from(data) : view(data)) crc = (crc >>> 8) ^ crcTable[(crc ^ byte) & 0xff];
+  return ~crc >>> 0;
+};
+
+let crcTable;
 
 exports.constants = {
   Z_NO_FLUSH: 0,
@@ -97,5 +126,7 @@ exports.constants = {
   BROTLI_MIN_QUALITY: 0,
   BROTLI_MAX_QUALITY: 11,
   BROTLI_DEFAULT_QUALITY: 11,
+  ZSTD_c_compressionLevel: ZSTD_LEVEL,
+  ZSTD_CLEVEL_DEFAULT: 3,
 };
 Object.assign(exports, exports.constants);

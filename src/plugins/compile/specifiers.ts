@@ -110,7 +110,7 @@ export function findRefusedBuiltin(error: {
   readonly lacks?: string;
 }): EngineNeed | undefined {
   if (error.lacks !== undefined) return needOf(error.lacks);
-  const builtin = error.name === 'BuiltinRefused' ? /has no Node built-in "([^"]+)"/.exec(error.message)?.[1] : undefined;
+  const builtin = error.name === 'BuiltinRefused' ? / Node built-in "([^"]+)"/.exec(error.message)?.[1] : undefined;
   const required = /Dynamic require of "([^"]+)" is not supported/.exec(error.message)?.[1];
   if (required?.endsWith('.node')) return { kind: 'native-addon' };
   if (builtin !== undefined || required !== undefined) return needOf((builtin ?? required ?? '').replace(/^node:/, ''));

@@ -1,7 +1,11 @@
+import { createRequire } from 'node:module';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundleNodeBuiltins } from '../../../src/guests/node-builtins.ts';
+import { bundleNodeBuiltins, nodeBuiltinShims } from '../../../src/guests/node-builtins.ts';
+import { runInNode } from './web-api-compare.ts';
 import { startWebGuest, type WebGuest } from './web-api-guest.ts';
+
+const requireInNode = createRequire(import.meta.url);
 
 let guest: WebGuest;
 let texts: Readonly<Record<string, string>>;
@@ -32,6 +36,9 @@ async function run(body: string): Promise<unknown> {
   });
   return guest.run(`${result.outputFiles[0]?.text}\nreturn globalThis.bodyForTest();`);
 }
+
+const withoutMember = (name: string, member: string): string =>
+  `${name}.${member} is refused: the sandbox has the Node built-in "${name}" without it. The engines deno and docker have it: write engine: 'deno' in the plugin.`;
 
 const attempt = `const attempt = async (make) => { try { return await make(); } catch (error) { return [error.name, error.message]; } };`;
 
@@ -74,7 +81,7 @@ describe('what packages for Node look at', () => {
         await attempt(() => request('http://a')), await attempt(() => fs.promises.readFile('/etc/passwd')), await attempt(() => new Own())];`;
     const refused = (member: string, name: string, instead: string) => [
       'BuiltinRefused',
-      `${member} is refused: the sandbox has no Node built-in "${name}" with it. ${instead}`,
+      `${member} is refused: the sandbox has no Node built-in "${name}". ${instead}`,
     ];
     expect(await run(body)).toEqual([
       true,
@@ -93,11 +100,79 @@ describe('what packages for Node look at', () => {
   it('refuse paths of Windows where they are used, with the engines that have them', async () => {
     const body = `${attempt} const path = require('node:path'); const { win32 } = require('path/posix');
       return [path.win32.sep, await attempt(() => path.win32.join('a', 'b')), await attempt(() => win32.basename('a'))];`;
-    const refused = (member: string) => [
-      'BuiltinRefused',
-      `path.win32.${member} is refused: the sandbox has no Node built-in "path" with it. The engines deno and docker have it.`,
-    ];
+    const refused = (member: string) => ['BuiltinRefused', withoutMember('path', `win32.${member}`)];
     expect(await run(body)).toEqual(['\\', refused('join'), refused('basename')]);
+  });
+
+  it('have each function of their built-in, or refuse it by name', async () => {
+    const builtins = [...nodeBuiltinShims.keys()].filter((name) => name !== 'process');
+    for (const name of builtins) {
+      const functions = Object.entries(requireInNode(`node:${name}`)).flatMap(([member, value]) =>
+        typeof value === 'function' && !member.startsWith('_') ? member : [],
+      );
+      const lacking = await run(
+        `const shim = require('${name}'); return ${JSON.stringify(functions)}.filter((member) => typeof shim[member] !== 'function');`,
+      );
+      expect([name, lacking]).toEqual([name, []]);
+    }
+    const body = `${attempt} return [await attempt(() => require('stream').duplexPair()), await attempt(() => require('util').types.isProxy({})),
+      await attempt(() => new (require('util').MIMEType)('a/b')), await attempt(() => require('assert').partialDeepStrictEqual({}, {}))];`;
+    expect(await run(body)).toEqual(
+      [
+        withoutMember('stream', 'duplexPair'),
+        withoutMember('util/types', 'isProxy'),
+        withoutMember('util', 'MIMEType'),
+        withoutMember('assert', 'partialDeepStrictEqual'),
+      ].map((message) => ['BuiltinRefused', message]),
+    );
+  }, 120_000);
+
+  it.each([
+    [
+      'checksums and zstd',
+      `const zlib = require('zlib'); return [zlib.crc32('abc'), zlib.crc32(Buffer.from('abc'), 5), zlib.zstdDecompressSync(zlib.zstdCompressSync('text')).toString()];`,
+    ],
+    [
+      'streams of Node as those of the web',
+      `const { Readable, Writable } = require('stream'); const seen = [];
+      for await (const chunk of Readable.toWeb(Readable.from(['a', 'b']))) seen.push(chunk);
+      seen.push(await new Response(Readable.toWeb(Readable.from([Buffer.from('c'), Buffer.from('d')]))).text());
+      const source = Readable.from(['x', 'y']); const reader = Readable.toWeb(source).getReader(); await reader.read(); await reader.cancel(); await new Promise((resolve) => setTimeout(resolve, 1));
+      const writer = Writable.toWeb(new Writable({ write(chunk, _encoding, done) { seen.push(String(chunk)); done(); }, final(done) { seen.push('end'); done(); } })).getWriter();
+      await writer.write('e'); await writer.write(new Uint8Array([102])); await writer.close();
+      return [seen, source.destroyed];`,
+    ],
+    [
+      'streams of the web as those of Node',
+      `const { Duplex, Readable, Writable } = require('stream'); const seen = []; const decode = (bytes) => new TextDecoder().decode(bytes);
+      for await (const chunk of Readable.fromWeb(new Response('hello').body)) seen.push(String(chunk));
+      const sink = Writable.fromWeb(new WritableStream({ write(chunk) { seen.push(decode(chunk)); }, close() { seen.push('closed'); } }));
+      sink.write('x'); sink.end('y'); await require('stream/promises').finished(sink);
+      const upper = Duplex.fromWeb(new TransformStream({ transform(chunk, controller) { controller.enqueue(new TextEncoder().encode(decode(chunk).toUpperCase())); } }));
+      upper.end('shout'); for await (const chunk of upper) seen.push(String(chunk));
+      return seen;`,
+    ],
+    [
+      'how many listeners are usual',
+      `const EventEmitter = require('events'); const one = new EventEmitter(); EventEmitter.setMaxListeners(7, one); EventEmitter.setMaxListeners(12);
+      const result = [EventEmitter.getMaxListeners(one), new EventEmitter().getMaxListeners(), EventEmitter.defaultMaxListeners]; EventEmitter.setMaxListeners(10); return result;`,
+    ],
+    [
+      'small members',
+      `return [require('buffer').Buffer.copyBytesFrom(new Uint16Array([1, 2, 3]), 1).length, await require('timers').promises.setTimeout(1, 'over'), require('util').types.isExternal({})];`,
+    ],
+    [
+      'ports, to which bytes and other ports are transferred',
+      `const { port1, port2 } = new MessageChannel(); const inner = new MessageChannel(); const bytes = new Uint8Array([1, 2]);
+      port1.postMessage({ bytes, port: inner.port1 }, [bytes.buffer, inner.port1]); port1.postMessage('second');
+      const [first, second] = await new Promise((resolve) => { const heard = []; port2.on('message', (data) => { if (heard.push(data) === 2) resolve(heard); }); });
+      first.port.postMessage('through'); const third = await new Promise((resolve) => { inner.port2.onmessage = ({ data }) => resolve(data); });
+      const refused = await Promise.resolve().then(() => port1.postMessage({ port2 })).catch(({ name }) => name);
+      inner.port2.close(); port1.close();
+      return [bytes.byteLength, [...first.bytes], second, third, refused];`,
+    ],
+  ])('do as Node does: %s', async (_what, body) => {
+    expect(await run(body)).toEqual(await runInNode(body));
   });
 
   it('pack and unpack, and a bomb is not unpacked', async () => {

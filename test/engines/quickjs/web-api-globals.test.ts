@@ -116,6 +116,27 @@ describe('console', () => {
   });
 });
 
+describe('what the engine lacks of language and web', () => {
+  it.each([
+    'Array.fromAsync([1, Promise.resolve(2)], async (n) => n * 2)',
+    "Array.fromAsync({ length: 2, 0: 'a', 1: 'b' })",
+    'Array.fromAsync((async function* () { yield 1; yield 2; })())',
+    'Array.fromAsync(7)',
+    'Array.fromAsync(null).catch(({ name }) => name)',
+    '[typeof Symbol.dispose, typeof Symbol.asyncDispose]',
+    'new CountQueuingStrategy({ highWaterMark: 3 }).size()',
+    'new ByteLengthQueuingStrategy({ highWaterMark: 3 }).size(new Uint8Array(7))',
+    'const writer = new WritableStream({ write: () => new Promise(() => {}) }, new ByteLengthQueuingStrategy({ highWaterMark: 10 })).getWriter(); writer.write(new Uint8Array(4)); writer.write(new Uint8Array(8)); writer.desiredSize',
+    "[performance.mark('a').name, performance.measure('b').entryType]",
+    "[DOMException.ABORT_ERR, new DOMException('', 'AbortError').code, new DOMException('').code]",
+    'const buffer = new ArrayBuffer(3); [structuredClone({ buffer }, { transfer: [buffer] }).buffer.byteLength, buffer.byteLength]',
+    'console.clear()',
+  ])('is as in Node: %s', async (code) => {
+    const [, before = '', last = ''] = /^(.*; )?(.*)$/.exec(code) ?? [];
+    await expectSameAsNode(guest, `${before} return ${last};`);
+  });
+});
+
 describe('timers', () => {
   it('fire with their arguments, and not when cleared', async () => {
     expect(

@@ -9,6 +9,8 @@ import {
   inflateRawSync,
   inflateSync,
   unzipSync,
+  zstdCompressSync,
+  zstdDecompressSync,
 } from 'node:zlib';
 import { type AnswerNow, readRequest } from './host-answer.ts';
 import { HostRefusal } from './host-refusal.ts';
@@ -37,6 +39,8 @@ const work = {
   inflateRaw: inflateRawSync,
   brotliCompress: brotliCompressSync,
   brotliDecompress: brotliDecompressSync,
+  zstdCompress: zstdCompressSync,
+  zstdDecompress: zstdDecompressSync,
   unzip: unzipSync,
 };
 const kinds = [
@@ -48,6 +52,8 @@ const kinds = [
   'inflateRaw',
   'brotliCompress',
   'brotliDecompress',
+  'zstdCompress',
+  'zstdDecompress',
   'unzip',
 ] as const;
 const request = Shape.Object({
@@ -66,12 +72,15 @@ export const zlibAnswers: Readonly<Record<string, AnswerNow>> = {
     }
     const maxOutputLength = Math.max(1, Math.min(maxOutputBytes, Math.trunc(asked.maxOutputBytes ?? maxOutputBytes)));
     const most = efforts.find(({ maxBytes }) => body.length <= maxBytes) ?? efforts[2];
-    const params = { [constants.BROTLI_PARAM_QUALITY]: Math.max(0, Math.min(quality, most.quality)) };
+    const mostLevel = Math.min(level === -1 ? defaultLevel : level, most.level);
+    const brotli = { [constants.BROTLI_PARAM_QUALITY]: Math.max(0, Math.min(quality, most.quality)) };
+    const zstd = { [constants.ZSTD_c_compressionLevel]: mostLevel };
     try {
       return work[kind](body, {
         maxOutputLength,
-        ...(kind === 'brotliCompress' ? { params } : {}),
-        level: level > 9 ? level : Math.min(level === -1 ? defaultLevel : level, most.level),
+        ...(kind === 'brotliCompress' ? { params: brotli } : kind === 'zstdCompress' ? { params: zstd } : {}),
+        // A level that there is none is refused by zlib itself, in its words.
+        ...(kind !== 'zstdCompress' && { level: level > 9 ? level : mostLevel }),
       });
     } catch (error) {
       if (error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') {

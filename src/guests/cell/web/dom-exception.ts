@@ -5,6 +5,7 @@ const legacyNames =
 
 /** The web's error class: a message, a name such as AbortError and the legacy code of that name. */
 export class DOMException extends Error {
+  static readonly ABORT_ERR = 20;
   readonly #name: string;
 
   constructor(message = '', options: string | { name?: string; cause?: unknown } = 'Error') {
@@ -18,6 +19,6 @@ export class DOMException extends Error {
   }
 
   get code(): number {
-    return this.#name.endsWith('Error') ? legacyNames.indexOf(this.#name.slice(0, -5)) + 1 : 0;
+    return /.Error$/.test(this.#name) ? legacyNames.indexOf(this.#name.slice(0, -5)) + 1 : 0;
   }
 }

@@ -14,9 +14,8 @@ import { fetch } from './fetch/fetch.ts';
 import { Headers } from './fetch/headers.ts';
 import { Request } from './fetch/request.ts';
 import { Response } from './fetch/response.ts';
-import { installLocaleMethods } from './locale.ts';
+import { completeLanguage } from './language.ts';
 import { installStackTrace } from './stack-trace.ts';
-import { structuredClone } from './structured-clone.ts';
 import { TextDecoder, TextEncoder } from './text-coding.ts';
 import { clearTimer, queueMicrotask, setImmediate, setInterval, setTimeout } from './timers.ts';
 import { URL } from './url/url.ts';
@@ -45,7 +44,7 @@ const globals: Record<string, unknown> = {
   crypto,
   fetch,
   global: globalThis,
-  navigator: { userAgent: 'Hotcell' },
+  navigator: { userAgent: 'Hotcell', hardwareConcurrency: 1, language: 'en-US', languages: ['en-US'], platform: 'linux' },
   performance,
   queueMicrotask,
   reportError,
@@ -53,7 +52,6 @@ const globals: Record<string, unknown> = {
   setImmediate,
   setInterval,
   setTimeout,
-  structuredClone,
 };
 
 /** Defines the minimum common web API. Called once, when the base image is built. */
@@ -64,6 +62,8 @@ export function installWebApi(): void {
     'ReadableStream',
     'WritableStream',
     'TransformStream',
+    'ByteLengthQueuingStrategy',
+    'CountQueuingStrategy',
     'TextDecoderStream',
     'TextEncoderStream',
     'CompressionStream',
@@ -72,10 +72,10 @@ export function installWebApi(): void {
   defineLazyGlobals('buffer', ['Buffer']);
   defineLazyGlobals('files', ['Blob', 'File', 'FormData']);
   defineLazyGlobals('intl', ['Intl']);
-  defineLazyGlobals('messages', ['MessageChannel', 'MessageEvent', 'MessagePort']);
+  defineLazyGlobals('messages', ['MessageChannel', 'MessageEvent', 'MessagePort', 'structuredClone']);
   defineLazyGlobals('subtle', ['CryptoKey']);
   defineLazyGlobals('process', ['process']);
-  installLocaleMethods();
+  completeLanguage();
   installStackTrace();
   // Shims of node: modules are bundled with plugins and reach the host's own implementations over this.
   Object.defineProperty(globalThis, Symbol.for('hotcell.askNow'), { value: askNow });

@@ -1,14 +1,14 @@
 /** structuredClone: a walk in the guest, because the host never holds guest objects. */
-import { toBytes } from './bytes.ts';
-import { findModule } from './define.ts';
-import { DOMException } from './dom-exception.ts';
+import { DOMException, findModule, toBytes } from './base.ts';
 
-/** A deep copy with cycles kept. Functions, symbols, promises and weak collections end as DataCloneError. */
-export function structuredClone(value: unknown, options: { transfer?: readonly ArrayBuffer[] } = {}): unknown {
-  const copies = new Map<unknown, unknown>();
-  const copied = copy(value, copies);
-  // Transferring means that the source can no longer be used; the bytes were copied above.
-  for (const buffer of options.transfer ?? []) buffer.transfer(0);
+/**
+ * A deep copy with cycles kept. Functions, symbols, promises and weak collections end as DataCloneError. What is transferred can no
+ * longer be used where it was; ports and streams stay what they are, for all of a plugin is in one place.
+ */
+export function structuredClone(value: unknown, { transfer = [] }: { transfer?: readonly object[] } = {}): unknown {
+  const others = transfer.filter((each) => !(each instanceof ArrayBuffer));
+  const copied = copy(value, new Map(others.map((each) => [each, each])));
+  for (const each of transfer) if (each instanceof ArrayBuffer) each.transfer(0);
   return copied;
 }
 

@@ -68,6 +68,10 @@ export class Buffer extends Uint8Array<ArrayBuffer> {
     }
     return Math.sign(left.length - right.length);
   }
+  static copyBytesFrom(view: Uint8Array, start?: number, end?: number): Buffer {
+    const { buffer, byteOffset, byteLength } = view.slice(start, end);
+    return adopt(new Uint8Array(buffer, byteOffset, byteLength));
+  }
   static isBuffer(value: unknown): value is Buffer {
     return value instanceof Buffer;
   }

@@ -83,7 +83,7 @@ const methods = {
     return this;
   },
   getMaxListeners(this: EventEmitter): number {
-    return stateOf(this).maxListeners ?? statics.defaultMaxListeners;
+    return stateOf(this).maxListeners ?? Reflect.get(EventEmitter, 'defaultMaxListeners');
   },
 };
 
@@ -158,7 +158,18 @@ export const statics = {
   captureRejectionSymbol: Symbol.for('nodejs.rejection'),
   listenerCount: (emitter: EventEmitter, name: Name) => emitter.listeners(name).length,
   getEventListeners: (emitter: EventEmitter, name: Name) => emitter.listeners(name),
+  getMaxListeners: (emitter: object): number => Reflect.apply(methods.getMaxListeners, emitter, []),
+  setMaxListeners(count: number, ...emitters: object[]): void {
+    if (emitters.length === 0) Object.assign(EventEmitter, { defaultMaxListeners: count });
+    for (const emitter of emitters) stateOf(emitter).maxListeners = count;
+  },
+  addAbortListener(signal: AbortLike, listener: () => void): void {
+    if (signal.aborted) queueMicrotask(listener);
+    else signal.addEventListener('abort', listener);
+  },
 };
+
+declare const queueMicrotask: (callback: () => void) => void;
 
 /** The part of an AbortSignal that waiting needs. */
 interface AbortLike {

@@ -1,5 +1,10 @@
 /** node:timers/promises. */
-import { clearTimeout, setTimeout as startTimer } from './timers.ts';
+interface GlobalTimers {
+  readonly setTimeout: (callback: () => void, ms: number) => unknown;
+  readonly clearTimeout: (timer: unknown) => void;
+}
+
+const { clearTimeout, setTimeout: startTimer }: GlobalTimers = Object(globalThis);
 
 /** What the functions take beside the delay. */
 interface WaitOptions {

@@ -10,3 +10,4 @@ interface Timers {
 
 const globals: Timers = Object(globalThis);
 export const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = globals;
+export * as promises from './promises.ts';

@@ -1,4 +1,6 @@
 /** node:util/types: what kind of object a value is. */
+import { refuseMember } from '../refusals.ts';
+
 const viewTag = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)?.get;
 
 type Check = (value: unknown) => boolean;
@@ -50,3 +52,11 @@ export const isAsyncFunction: Check = (value) => Object.prototype.toString.call(
 export const isGeneratorFunction: Check = (value) =>
   /^\[object (Async)?GeneratorFunction\]$/.test(Object.prototype.toString.call(value));
 export const isArgumentsObject: Check = hasTag('Arguments');
+export const isModuleNamespaceObject: Check = hasTag('Module');
+export const isFloat16Array = hasViewTag('Float16Array');
+export const isCryptoKey = hasTag('CryptoKey');
+export const isKeyObject = hasTag('KeyObject');
+/** There are no values of C++. */
+export const isExternal: Check = () => false;
+/** The engine shows a proxy to nobody. */
+export const isProxy = /* @__PURE__ */ refuseMember({ name: 'util/types' }, 'isProxy');

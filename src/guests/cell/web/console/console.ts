@@ -32,6 +32,7 @@ export const console = {
   trace: (...values: unknown[]) => debug('Trace:', ...values, `\n${new Error('').stack ?? ''}`),
   warn: (...values: unknown[]) => write('warn', values),
   error: (...values: unknown[]) => write('error', values),
+  clear(): void {},
   assert(condition?: unknown, ...values: unknown[]): void {
     if (!condition) write('error', ['Assertion failed', ...values]);
   },

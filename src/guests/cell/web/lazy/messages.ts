@@ -1,19 +1,29 @@
 /** MessageChannel within one cell: each end hears what the other posts, one turn later. */
-import { Event, EventTarget, structuredClone } from '../base.ts';
+import { Event, EventTarget } from '../base.ts';
+import { structuredClone } from '../structured-clone.ts';
+
+export { structuredClone };
 
 export class MessageEvent extends Event {
   readonly data: unknown;
-  constructor(type: string, { data = null }: { data?: unknown } = {}) {
+  readonly ports: readonly MessagePort[];
+  constructor(type: string, { data = null, ports = [] }: { data?: unknown; ports?: readonly MessagePort[] } = {}) {
     super(type);
     this.data = data;
+    this.ports = ports;
   }
 }
+
+type Heard = (event: Event) => unknown;
 
 let constructing = false;
 
 export class MessagePort extends EventTarget {
   #other: MessagePort | undefined;
   #onmessage: unknown = null;
+  /** What came before anybody listened. */
+  #held: MessageEvent[] | undefined = [];
+  readonly #heardBy = new Map<unknown, Heard>();
   static pair(): [MessagePort, MessagePort] {
     constructing = true;
     const [first, second] = [new MessagePort(), new MessagePort()];
@@ -34,24 +44,61 @@ export class MessagePort extends EventTarget {
       this.addEventListener('message', (event) => typeof this.#onmessage === 'function' && this.#onmessage(event));
     }
     this.#onmessage = listener;
+    this.start();
   }
-  postMessage(message: unknown): void {
-    const data = structuredClone(message);
+  postMessage(message: unknown, options: readonly object[] | { readonly transfer?: readonly object[] } = []): void {
+    const transfer = (Symbol.iterator in options ? [...options] : options.transfer) ?? [];
+    const data = structuredClone(message, { transfer });
+    const event = new MessageEvent('message', { data, ports: transfer.filter((each) => each instanceof MessagePort) });
     const other = this.#other;
-    Promise.resolve().then(() => other?.dispatchEvent(new MessageEvent('message', { data })));
+    if (other) Promise.resolve().then(() => other.#hear(event));
   }
+  /** As emitters have it: the listener gets the data. */
   on(name: string, listener: (data: unknown) => void): this {
-    if (name === 'message') this.addEventListener('message', (event) => listener((event as MessageEvent).data));
+    return this.#listen(name, listener, false);
+  }
+  once(name: string, listener: (data: unknown) => void): this {
+    return this.#listen(name, listener, true);
+  }
+  off(name: string, listener: unknown): this {
+    const heard = this.#heardBy.get(listener);
+    if (heard) this.removeEventListener(name, heard);
+    this.#heardBy.delete(listener);
     return this;
   }
-  start(): void {}
+  start(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const event of held) this.dispatchEvent(event);
+  }
   ref(): void {}
   unref(): void {}
   close(): void {
-    if (this.#other) this.#other.#other = undefined;
+    const other = this.#other;
     this.#other = undefined;
+    if (!other) return;
+    other.#other = undefined;
+    for (const port of [this, other]) Promise.resolve().then(() => port.dispatchEvent(new Event('close')));
+  }
+
+  #listen(name: string, listener: (data: unknown) => void, once: boolean): this {
+    const heard: Heard = (event) => listener((event as MessageEvent).data);
+    this.#heardBy.set(listener, heard);
+    this.addEventListener(name, heard, { once });
+    if (name === 'message') this.start();
+    return this;
+  }
+  #hear(event: MessageEvent): void {
+    if (this.#held) this.#held.push(event);
+    else this.dispatchEvent(event);
   }
 }
+
+for (const [alias, name] of [
+  ['addListener', 'on'],
+  ['removeListener', 'off'],
+] as const)
+  Object.defineProperty(MessagePort.prototype, alias, { value: MessagePort.prototype[name], writable: true, configurable: true });
 
 export class MessageChannel {
   readonly port1: MessagePort;

@@ -3,6 +3,7 @@ import type { ByteSource } from '../fetch/body.ts';
 import { markDisturbed, ReadableStream } from '../streams/readable-stream.ts';
 
 export { isStreamDisturbed, ReadableStream } from '../streams/readable-stream.ts';
+export { ByteLengthQueuingStrategy, CountQueuingStrategy } from '../streams/stream-core.ts';
 export { TransformStream } from '../streams/transform-stream.ts';
 export { CompressionStream, DecompressionStream, TextDecoderStream, TextEncoderStream } from '../streams/transforms.ts';
 export { WritableStream } from '../streams/writable-stream.ts';

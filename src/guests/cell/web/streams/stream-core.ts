@@ -13,6 +13,22 @@ export interface Strategy {
   size?(chunk: unknown): number;
 }
 
+export class CountQueuingStrategy implements Strategy {
+  readonly highWaterMark: number;
+  constructor({ highWaterMark }: { readonly highWaterMark: number }) {
+    this.highWaterMark = Number(highWaterMark);
+  }
+  size(_chunk?: unknown): number {
+    return 1;
+  }
+}
+
+export class ByteLengthQueuingStrategy extends CountQueuingStrategy {
+  override size(chunk: { readonly byteLength: number }): number {
+    return chunk.byteLength;
+  }
+}
+
 /** The end of a stream at which chunks go in. */
 export interface Controller {
   readonly desiredSize: number | null;

@@ -22,6 +22,7 @@ interface Core {
   writer: Writer | undefined;
   readonly sink: Sink;
   readonly limit: number;
+  readonly sizeOf: (chunk: unknown) => number;
   readonly finished: PromiseWithResolvers<void>;
   readonly controller: SinkController;
 }
@@ -29,7 +30,7 @@ interface Core {
 export class WritableStream {
   readonly #core: Core;
 
-  constructor(sink: Sink = {}, { highWaterMark = 1 }: Strategy = {}) {
+  constructor(sink: Sink = {}, { highWaterMark = 1, size }: Strategy = {}) {
     const finished = Promise.withResolvers<void>();
     finished.promise.catch(() => {});
     const controller: SinkController = { error: (reason) => fail(core, reason) };
@@ -41,6 +42,7 @@ export class WritableStream {
       writer: undefined,
       sink,
       limit: highWaterMark,
+      sizeOf: (chunk) => (size ? size(chunk) : 1),
       finished,
       controller,
     };
@@ -89,9 +91,10 @@ class Writer {
     const core = this.#need();
     if (core.state === 'errored') throw core.error;
     if (core.state !== 'writable') throw new TypeError('The stream is closed: nothing can be written');
-    core.pending++;
+    const size = core.sizeOf(chunk);
+    core.pending += size;
     await enqueue(core, () => core.sink.write?.(chunk, core.controller)).finally(() => {
-      core.pending--;
+      core.pending -= size;
     });
   }
   async close(): Promise<void> {
