@@ -12,7 +12,7 @@ export interface FailedRun {
 }
 
 /** How a call ended, before what it used is added. */
-export type RunResult = { readonly status: 'success'; readonly output: unknown; readonly outputJson: string } | FailedRun;
+export type RunEnding = { readonly status: 'success'; readonly output: unknown; readonly outputJson: string } | FailedRun;
 
 /** Exports hold schemas, which may nest deeper than an output. */
 const maxExportedDepth = 200;
@@ -37,7 +37,7 @@ export function describeStop(reason: EndReason | 'cpu' | 'memory', { wallMs, cpu
 }
 
 /** Reads what a handler returned as JSON text: nothing that comes from a guest is believed. */
-export function readOutput(text: string): RunResult {
+export function readReturned(text: string): RunEnding {
   if (nestsDeeper(text, maxOutputDepth)) return refuseDeepOutput();
   try {
     return { status: 'success', output: JSON.parse(text), outputJson: text };

@@ -3,7 +3,7 @@ import { forbiddenSegments } from '../../permissions/forbidden-segments.ts';
 import type { LoadResult, RunOutcome, StackFrame } from '../engine.ts';
 import { toGuestError } from '../guest-errors.ts';
 import type { EndReason } from '../run-end.ts';
-import { describeStop, type FailedRun, failRun, readExported, readOutput } from '../run-outcome.ts';
+import { describeStop, type FailedRun, failRun, readExported, readReturned } from '../run-outcome.ts';
 import type { TurnResult } from './guest-channel.ts';
 
 /** A limit that a process passed. */
@@ -28,7 +28,7 @@ export interface TurnFacts {
 export function describeCall(facts: TurnFacts): RunOutcome {
   const { result, cpuMs } = facts;
   const spent = { recording: result.turn.recording(), usage: result.turn.usage(cpuMs) };
-  return { ...(describeFailure(facts, 'handler-threw') ?? readOutput(textOf(facts))), ...spent };
+  return { ...(describeFailure(facts, 'handler-threw') ?? readReturned(textOf(facts))), ...spent };
 }
 
 /** The outcome of a load. */

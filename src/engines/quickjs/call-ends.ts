@@ -1,17 +1,17 @@
 import type { Isolation } from '../engine.ts';
 import { toGuestError } from '../guest-errors.ts';
-import { describeStop, failRun, noteAbandoned, type RunResult, readOutput } from '../run-outcome.ts';
+import { describeStop, failRun, noteAbandoned, type RunEnding, readReturned } from '../run-outcome.ts';
 import type { CellCall } from './cell-call.ts';
 import type { CallSliceResult } from './protocol.ts';
 
 /** How a slice ended its call; undefined when the call waits. */
-export function endOfSlice(call: CellCall, { end, abandoned }: CallSliceResult): RunResult | undefined {
+export function endOfSlice(call: CellCall, { end, abandoned }: CallSliceResult): RunEnding | undefined {
   switch (end.kind) {
     case 'waiting':
       return undefined;
     case 'return':
       if (call.open.size > 0 || abandoned) noteUnawaited(call, abandoned);
-      return readOutput(end.text);
+      return readReturned(end.text);
     case 'throw':
       return { status: 'error', error: toGuestError(end.report, 'handler-threw') };
     case 'never-settles':

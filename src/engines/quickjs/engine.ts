@@ -4,7 +4,7 @@ import { defaultSettings } from '../../config/schema.ts';
 import { loadPrelude } from '../../guests/prelude.ts';
 import { type Engine, type LoadRequest, type LoadResult, noUsage, type RunOutcome, type RunRequest } from '../engine.ts';
 import type { EndReason } from '../run-end.ts';
-import { describeStop, failRun, type RunResult } from '../run-outcome.ts';
+import { describeStop, failRun, type RunEnding } from '../run-outcome.ts';
 import { loadBase } from './base-store.ts';
 import { describeLoss, endOfSlice, lossIn } from './call-ends.ts';
 import { compileQuickJs } from './cell/instance.ts';
@@ -342,7 +342,7 @@ class QuickJsEngine implements Engine {
     return isKept;
   }
 
-  #finish(call: CellCall, end: RunResult): void {
+  #finish(call: CellCall, end: RunEnding): void {
     if (call.state === 'ended') return;
     call.state = 'ended';
     call.cell.isInUse = false;

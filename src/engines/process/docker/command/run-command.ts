@@ -46,7 +46,7 @@ export async function runCommand(
     clock.assertInTime();
     const exitCode = readExitCode(ended, request);
     const files = request.collectBytes === undefined ? noFiles : await collect(cell, run);
-    return { exitCode, ...run.readOutput(), refused: files.refused, files: dropSame(files.files, request.files ?? []) };
+    return { exitCode, ...run.readReturned(), refused: files.refused, files: dropSame(files.files, request.files ?? []) };
   } finally {
     clock.stop();
     signal.removeEventListener('abort', cancel);
@@ -61,7 +61,7 @@ interface WatchedRun {
   readonly fail: (error: unknown) => void;
   /** Waits for the next frame of a type; rejects once the run failed. */
   readonly next: (type: number) => Promise<Buffer>;
-  readonly readOutput: () => Pick<CommandResult, 'stdout' | 'stderr' | 'truncated'>;
+  readonly readReturned: () => Pick<CommandResult, 'stdout' | 'stderr' | 'truncated'>;
   readonly files: FileCollection;
 }
 
@@ -106,7 +106,7 @@ function watchRun(cell: CellContainer, request: CommandRequest, egress: Egress):
     fail,
     files,
     next: (type) => Promise.race([failure, new Promise<Buffer>((resolve) => waiters.set(type, resolve))]),
-    readOutput: () => ({
+    readReturned: () => ({
       stdout: stdout.read(),
       stderr: stderr.read(),
       truncated: stdout.isTruncated || stderr.isTruncated,
