@@ -109,6 +109,7 @@ export function createCallJourney(stages: CallStages): CallJourney {
   async function reachEnd(call: ActiveCall): Promise<ReachedEnd | undefined> {
     const refusal = call.approval && (await pendingApprovals.wait(call, call.approval));
     if (refusal !== undefined) return { end: refusal };
+    if (call.record.idempotencyKey !== null) await keepKey(call);
     while (!hasStopped(call)) {
       await waitForPlace(call);
       if (hasStopped(call)) break;
@@ -126,6 +127,13 @@ export function createCallJourney(stages: CallStages): CallJourney {
       return { end: next.advice === undefined ? end : addAdvice(end, next.advice, next.isFix), recording: outcome.recording };
     }
     return call.stopped && { end: endWaiting(call.stopped) };
+  }
+
+  /** After a kill the key is free unless the call is recorded. What cannot be recorded is noticed before it begins. */
+  async function keepKey(call: ActiveCall): Promise<void> {
+    const goOn = (): void => call.goOn();
+    store.committedEnds().then(goOn, goOn);
+    await call.wait({ isTimed: false });
   }
 
   async function waitForPlace(call: ActiveCall): Promise<void> {

@@ -44,17 +44,23 @@ function closeToOthers(dataDir: string): void {
     });
   }
   if ((mode & 0o077) === 0) return;
-  // Changing the mode of a folder that is not ours (a home, /tmp) would lock others out of it.
   const entries = readdirSync(dataDir);
-  if (entries.length > 0 && !entries.includes(databaseFile)) {
-    const octal = (mode & 0o777).toString(8);
-    throw new HotcellError(
-      'storage-failed',
-      `The data directory ${dataDir} holds other files and is open to others (${octal}).`,
-      {
-        fix: `Choose a folder of its own, or close it: chmod 700 ${dataDir}.`,
-      },
-    );
+  const hasDatabase = entries.includes(databaseFile);
+  const isOpenToAll = (mode & 0o007) !== 0;
+  const octal = (mode & 0o777).toString(8);
+  // Changing the mode of a folder that is not ours (a home, /tmp) would lock others out of it.
+  if (entries.length > 0 && !hasDatabase) {
+    const message = `The data directory ${dataDir} holds other files and is open to others (${octal}).`;
+    throw new HotcellError('storage-failed', message, {
+      fix: `Choose a folder of its own, or close it: chmod 700 ${dataDir}.`,
+    });
+  }
+  // A daemon closes its folder before it puts anything into it.
+  if (hasDatabase && isOpenToAll) {
+    const message = `The data directory ${dataDir} is open to others (${octal}), as one is that came with a clone: what is granted and approved in it would count.`;
+    throw new HotcellError('storage-failed', message, {
+      fix: `If it is yours, close it: chmod 700 ${dataDir}. Else move it away, or choose another folder.`,
+    });
   }
   chmodSync(dataDir, 0o700);
 }

@@ -1,4 +1,5 @@
-import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { HotcellError } from '../errors/hotcell-error.ts';
 
 /** The name of a table, and the values of one of its rows in the order of its columns. */
 export type JournalEntry = readonly [table: string, ...values: (string | number | null)[]];
@@ -14,12 +15,13 @@ export class Journal {
   readonly #path: string;
   readonly #file: number;
   #bytes = 0;
-  #isBroken = false;
+  /** More is in the file than that. */
+  #hasExcess = false;
 
-  /** Opens the file, or makes it. Throws what the file system throws. */
+  /** Opens the file, or makes it. Throws `storage-failed` where something else has its name, which stays as it is. */
   constructor(path: string) {
     this.#path = path;
-    this.#file = openSync(path, 'a', 0o600);
+    this.#file = openOwnFile(path);
   }
 
   /** What the last process left, line by line, up to one that was cut short. */
@@ -41,7 +43,7 @@ export class Journal {
   /** False when they are not in the file: only a transaction can keep them now. */
   append(entries: readonly JournalEntry[]): boolean {
     if (entries.length === 0) return true;
-    if (this.#isBroken || this.#bytes > maxBytes) return false;
+    if (this.#bytes > maxBytes || (this.#hasExcess && !this.#cut(this.#bytes))) return false;
     const text = Buffer.from(`${entries.map((entry) => JSON.stringify(entry)).join('\n')}\n`);
     try {
       if (writeSync(this.#file, text) === text.length) {
@@ -55,22 +57,44 @@ export class Journal {
     return false;
   }
 
-  /** Everything in it is in the database. */
-  clear(): void {
-    if (this.#bytes > 0) this.#cut(0);
+  /** Everything in it is in the database. False where it cannot be emptied. */
+  clear(): boolean {
+    return (this.#bytes === 0 && !this.#hasExcess) || this.#cut(0);
   }
 
   close(): void {
     closeSync(this.#file);
   }
 
-  /** What cannot be cut would stand before later lines, which nobody could tell from it. */
-  #cut(bytes: number): void {
+  /** What cannot be cut would stand before later lines, which nobody could tell from it: none comes until it is cut. */
+  #cut(bytes: number): boolean {
+    this.#bytes = bytes;
     try {
       ftruncateSync(this.#file, bytes);
-      this.#bytes = bytes;
+      this.#hasExcess = false;
     } catch {
-      this.#isBroken = true;
+      this.#hasExcess = true;
     }
+    return !this.#hasExcess;
   }
+}
+
+const openFlags =
+  constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** What a link leads to, or what has a second name, is not the daemon's to write and to empty; a pipe would hold up the start. */
+function openOwnFile(path: string): number {
+  let file: number | undefined;
+  try {
+    file = openSync(path, openFlags, 0o600);
+    const stats = fstatSync(file);
+    if (stats.isFile() && stats.nlink === 1) return file;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code !== 'ELOOP' && code !== 'EISDIR' && code !== 'ENXIO') throw error;
+  }
+  if (file !== undefined) closeSync(file);
+  throw new HotcellError('storage-failed', `Expected ${path} to be a file of its own, got a link or no regular file.`, {
+    fix: `See what it is. If it is nothing of yours, remove it: rm ${path}.`,
+  });
 }

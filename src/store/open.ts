@@ -88,7 +88,7 @@ function createStore(database: DatabaseSync, journal: Journal, options: StoreOpt
     makeRoom: health.makeRoom,
   };
   const queue = createWriteQueue(database, hooks, journal);
-  writeLeft(database, queue, journal);
+  writeLeft(dataDir, database, queue, journal);
   let isClosed = false;
   return {
     ...createTables(database, queue),
@@ -111,12 +111,16 @@ function createStore(database: DatabaseSync, journal: Journal, options: StoreOpt
 }
 
 /** What a killed process left in its journal is written before anything else; while the disk is full it waits like all other writes. */
-function writeLeft(database: DatabaseSync, queue: WriteQueue, journal: Journal): void {
+function writeLeft(dataDir: string, database: DatabaseSync, queue: WriteQueue, journal: Journal): void {
   const left = journal.readLeft();
   const restore = new Map(left.length === 0 ? [] : journaled.map((table) => [table.name, table.prepareRestore(database)]));
-  for (const [table, ...values] of left) queue.add({ apply: () => restore.get(String(table))?.(values) });
+  for (const [table, ...values] of left) queue.addKept({ apply: () => restore.get(String(table))?.(values) });
   queue.flush();
-  if (queue.isEmpty()) journal.clear();
+  if (!queue.isEmpty() || journal.clear()) return;
+  // The next start would write these rows over what became of them since.
+  throw new HotcellError('storage-failed', `${journalPath(dataDir)} was read and cannot be emptied.`, {
+    fix: 'See who may write it, and whether it is made for appending alone: lsattr.',
+  });
 }
 
 function explainOpening(error: unknown, dataDir: string): HotcellError {

@@ -77,11 +77,14 @@ export function defineTable<Row extends Readonly<Record<keyof Row, Held>>>(name:
     },
     valuesOf,
     prepareInsert,
-    /** Prepares the writing of rows over those that may be there, each from its values in the order of the columns. Throws where they are no row. */
+    /**
+     * Prepares the writing of rows over those that may be there, each from its values in the order of the columns. One of an older version
+     * lacks the last columns: they are null. Throws where they are no row.
+     */
     prepareRestore(database: DatabaseSync): (values: readonly unknown[]) => void {
       const statement = database.prepare(insertion.replace('insert', 'insert or replace'));
       return (values) => {
-        const row = Object.fromEntries(names.map((each, index) => [each, readOutput(values[index])]));
+        const row = Object.fromEntries(names.map((each, index) => [each, readOutput(values[index] ?? null)]));
         statement.run(...valuesOf(read(row)));
       };
     },

@@ -22,6 +22,8 @@ export interface QueuedWrite {
  */
 export interface WriteQueue {
   add(write: QueuedWrite): void;
+  /** The same for what stands in the journal since the last run. */
+  addKept(write: QueuedWrite): void;
   /** Resolves when everything added so far is committed; all waiters of a batch share one promise. */
   committed(): Promise<void>;
   /** Resolves when no kill of the process takes away what was added so far, but for writes that can wait. */
@@ -256,6 +258,10 @@ export function createWriteQueue(
       waiting.push(write);
       unkept.push(write);
       commitLater();
+    },
+    addKept(write) {
+      waiting.push(write);
+      kept.add(write);
     },
     committed() {
       isAllWanted = waiting.length > 0;

@@ -24,7 +24,7 @@ describe('openStore', () => {
   it('closes an open data directory of its own, but not a folder that holds other things', () => {
     const dataDir = join(temporaryDir(), 'data');
     openStore({ dataDir }).close();
-    chmodSync(dataDir, 0o755);
+    chmodSync(dataDir, 0o770);
     openStore({ dataDir }).close();
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
 
@@ -35,6 +35,18 @@ describe('openStore', () => {
       refusal('storage-failed', /holds other files and is open to others \(755\)/),
     );
     expect(statSync(home).mode & 0o777).toBe(0o755);
+  });
+
+  it('uses no directory that came as files of a clone do, whose grants and approvals nobody here gave', () => {
+    const dataDir = join(temporaryDir(), 'data');
+    openStore({ dataDir }).close();
+    for (const mode of [0o755, 0o775, 0o701]) {
+      chmodSync(dataDir, mode);
+      expect(() => openStore({ dataDir })).toThrow(refusal('storage-failed', /is open to others \(7\d\d\), as one is that came/));
+      expect(statSync(dataDir).mode & 0o777).toBe(mode);
+    }
+    chmodSync(dataDir, 0o700);
+    openStore({ dataDir }).close();
   });
 
   it('keeps what was written over a restart', () => {

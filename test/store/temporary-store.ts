@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -11,6 +11,13 @@ export function temporaryDir(): string {
   const dir = mkdtempSync(join(tmpdir(), 'hotcell-store-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   return dir;
+}
+
+/** The files of a data directory as a kill would leave them now, in a new folder. */
+export function copyAsLeft(dataDir: string): string {
+  const left = temporaryDir();
+  cpSync(dataDir, left, { recursive: true });
+  return left;
 }
 
 /** A store in a new folder, closed with the test. */

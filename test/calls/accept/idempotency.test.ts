@@ -1,15 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Caller } from '../../../src/callers/caller.ts';
 import { createIdempotency } from '../../../src/calls/accept/idempotency.ts';
 import { recoverInterrupted } from '../../../src/calls/record/execution-records.ts';
-import { temporaryStore } from '../../store/temporary-store.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { copyAsLeft, temporaryStore } from '../../store/temporary-store.ts';
 import { ann, bob, type CallingHouse, openHouse } from '../../tools/calling-house.ts';
 
 let house: CallingHouse;
 let open: PromiseWithResolvers<void>;
+/** Hears of each effect of a call. */
+let noteEffect = (): void => {};
 beforeAll(async () => {
   open = Promise.withResolvers();
-  house = await openHouse({ answer: async () => open.promise.then(() => ({ ok: true, payload: '"open"' })) });
+  const answer = async () => {
+    noteEffect();
+    return open.promise.then(() => ({ ok: true, payload: '"open"' }) as const);
+  };
+  house = await openHouse({ answer });
   await house.publish('draws', '{ handler: (args) => [Math.random(), args] }');
   await house.publish('waits', '{ handler: async (args, context) => context.kv.get("gate") }');
   await house.publish('throws', '{ handler: () => { throw new Error(String(Math.random())) } }');
@@ -121,6 +128,24 @@ describe('an idempotency key', () => {
       status: 'error',
       replayed: true,
       error: { code: 'interrupted', fix: 'Check what the call did, then use a new key.' },
+    });
+  });
+
+  it('stays taken by a call that a kill ended right after its first effect', async () => {
+    open.resolve();
+    let dataDir = '';
+    noteEffect = () => {
+      dataDir = copyAsLeft(house.dataDir);
+    };
+    const { executionId } = await call('waits', 'k7');
+    const store = openStore({ dataDir });
+    onTestFinished(() => store.close());
+    expect(recoverInterrupted(store, 1)).toBe(1);
+    expect(store.executions.get(executionId)).toMatchObject({ status: 'error', idempotencyKey: 'k7' });
+    const use = { caller: ann, tool: '/plugins/waits@1.0.0.ts#waits', key: 'k7', arguments: {}, executionId: 'exe_again' };
+    expect(createIdempotency({ store, keepMs: 3_600_000, now: Date.now }).claim(use)).toMatchObject({
+      executionId,
+      error: { code: 'interrupted' },
     });
   });
 });

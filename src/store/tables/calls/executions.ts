@@ -103,7 +103,8 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
       row,
       isInJournal: false,
       apply: () => write(queued.row),
-      canWait: () => queued.row.status === 'running' || queued.row.status === 'pending',
+      // The next transaction empties the journal; the row itself may have begun by then.
+      canWait: () => !queued.isInJournal && canWait(queued.row),
       entry() {
         queued.isInJournal = true;
         return executions.entryOf(queued.row);
@@ -170,6 +171,11 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
     },
     prune: (keep, maxBytes) => queue.add({ apply: () => pruner.prune(keep, maxBytes) }),
   };
+}
+
+/** Whoever sends a key again after a kill must find the call that had it, so that begins after its record. */
+function canWait({ status, idempotencyKey }: ExecutionRow): boolean {
+  return status === 'running' || (status === 'pending' && idempotencyKey === null);
 }
 
 /** The condition repeats `status <> 'success'`, because SQLite takes the partial index only when it reads so. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { readText } from '../../column-values.ts';
 import { writeNow } from '../../sqlite-error.ts';
-import { column, defineTable, type RowOf } from '../../table.ts';
+import { column, defineTable, type RowOf, writeTogether } from '../../table.ts';
 
 const loops = defineTable('loops', {
   id: column.text('id'),
@@ -19,7 +19,10 @@ const loops = defineTable('loops', {
 export type LoopRow = RowOf<typeof loops>;
 export type LoopTable = ReturnType<typeof createLoopTable>;
 
-/** Creates the table of loops and their steps. Everything is written at once: what a step tells of happens after it. */
+/**
+ * Creates the table of loops and their steps. Everything is written at once: what a step tells of happens after it. A loop without its
+ * steps would begin anew, so the two come and go together.
+ */
 export function createLoopTable(database: DatabaseSync) {
   const put = database.prepare(
     `insert into loops (id, caller, purpose, model, request, started_at, ended_at, ending, bytes)
@@ -49,7 +52,7 @@ export function createLoopTable(database: DatabaseSync) {
   return {
     put: (row: LoopRow): void => void writeNow(() => put.run(...loops.valuesOf(row))),
     addStep: (id: string, stepJson: string): void =>
-      writeNow(() => {
+      writeTogether(database, () => {
         addStep.run(id, stepJson);
         weigh.run(id, stepJson);
       }),
@@ -57,7 +60,7 @@ export function createLoopTable(database: DatabaseSync) {
     stepsOf: (id: string): string[] => steps.all(id).map((row) => readText(row, 'step')),
     /** Puts the end in the place of the request and the steps. */
     end: (id: string, endJson: string, endedAtMs: number): void =>
-      writeNow(() => {
+      writeTogether(database, () => {
         end.run(id, endJson, endedAtMs);
         removeSteps.run(id);
       }),
@@ -67,7 +70,7 @@ export function createLoopTable(database: DatabaseSync) {
     /** Those without an end, oldest first. */
     listOpen: () => open.all(),
     remove: (id: string): void =>
-      writeNow(() => {
+      writeTogether(database, () => {
         removeSteps.run(id);
         remove.run(id);
       }),
