@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -7,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import binaryen from 'binaryen';
 import createWabt from 'wabt';
+import { runBinaryen } from './binaryen.ts';
 
 // Builds src/guests/portable/runtime.wasm, which is checked in: QuickJS joined with the adapter to Extism, the module that
 // `hotcell build` freezes plugins into. It depends on two pinned packages and the adapter's text alone.
@@ -15,16 +15,6 @@ const require = createRequire(import.meta.url);
 
 /** `describe`, `call` and as many tools as a manifest may hold. */
 const entryCount = 2 + 65;
-/** What the engines of all Extism hosts know; naming more makes some of them refuse the file. */
-const features = [
-  'bulk-memory',
-  'bulk-memory-opt',
-  'mutable-globals',
-  'sign-ext',
-  'nontrapping-float-to-int',
-  'multivalue',
-  'reference-types',
-].map((name) => `--enable-${name}`);
 const { BulkMemory, BulkMemoryOpt, MutableGlobals, SignExt, NontrappingFPToInt, Multivalue, ReferenceTypes } = binaryen.Features;
 const binaryenFeatures = BulkMemory | BulkMemoryOpt | MutableGlobals | SignExt | NontrappingFPToInt | Multivalue | ReferenceTypes;
 
@@ -35,9 +25,9 @@ export async function buildTemplate(target: string): Promise<void> {
   try {
     await writeFile(at('quickjs.wasm'), await openQuickJs());
     await writeFile(at('adapter.wasm'), await assembleAdapter());
-    runTool('wasm-merge', [at('quickjs.wasm'), 'qjs', at('adapter.wasm'), 'env', '-o', at('merged.wasm')]);
+    runBinaryen('wasm-merge', [at('quickjs.wasm'), 'qjs', at('adapter.wasm'), 'env', '-o', at('merged.wasm')]);
     await writeFile(at('opened.wasm'), await keepExports(at('merged.wasm')));
-    runTool('wasm-opt', [
+    runBinaryen('wasm-opt', [
       '-Oz',
       '--remove-unused-module-elements',
       '--strip-debug',
@@ -123,11 +113,6 @@ async function keepExports(file: string): Promise<Uint8Array> {
   } finally {
     module.dispose();
   }
-}
-
-function runTool(name: string, args: readonly string[]): void {
-  const tool = join(require.resolve('binaryen'), '..', 'bin', name);
-  execFileSync(process.execPath, [tool, ...features, ...args], { stdio: 'inherit' });
 }
 
 if (import.meta.main) await buildTemplate(join(folder, 'runtime.wasm'));

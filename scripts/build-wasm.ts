@@ -3,9 +3,10 @@ import { chmodSync, readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import createWabt from 'wabt';
+import { buildQuickJs } from './build-quickjs.ts';
 import { buildTemplate } from './build-template.ts';
 
-// Builds every source of wasm/extism into a plugin in wasm, and the runtime of built plugins. What they become is checked in: a
+// Builds every source of wasm/extism into a plugin in wasm, the engine of sandboxes, and the runtime of built plugins. What they become is checked in: a
 // clean clone runs without this step.
 const sourceFolder = fileURLToPath(new URL('../wasm/extism/', import.meta.url));
 const pluginFolder = fileURLToPath(new URL('../wasm/', import.meta.url));
@@ -56,6 +57,8 @@ if (import.meta.main) {
     await buildModule(each, pluginFolder + each.target);
     console.log(each.target);
   }
+  await buildQuickJs(fileURLToPath(new URL('../src/engines/quickjs/cell/quickjs.wasm', import.meta.url)));
+  console.log('cell/quickjs.wasm');
   await buildTemplate(fileURLToPath(new URL('../src/guests/portable/runtime.wasm', import.meta.url)));
   console.log('template/runtime.wasm');
 }

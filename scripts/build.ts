@@ -28,6 +28,7 @@ for (const arch of ['x64', 'arm64']) {
 writeFileSync(join(guestDir, 'prelude.json'), JSON.stringify(await bundlePrelude()));
 writeFileSync(join(guestDir, 'portable.json'), JSON.stringify(await bundlePortableCode()));
 cpSync(join(root, 'src/guests/portable/runtime.wasm'), join(guestDir, 'portable/runtime.wasm'));
+cpSync(join(root, 'src/engines/quickjs/cell/quickjs.wasm'), join(outDir, 'engines/quickjs/cell/quickjs.wasm'));
 writeFileSync(join(guestDir, 'node-shims.json'), JSON.stringify(await bundleNodeBuiltins()));
 for (const runtime of guestRuntimes) writeFileSync(join(guestDir, `runner-${runtime}.js`), await bundleGuestRunner(runtime));
 

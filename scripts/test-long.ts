@@ -28,7 +28,11 @@ const steps: readonly Step[] = [
     env: { HOTCELL_LONG: '1' },
   },
   { name: 'chaos', args: [...vitest, 'test/plugins/lifecycle-chaos.test.ts'], env: { HOTCELL_CHAOS_RUNS: '300' } },
-  { name: 'template', args: [...vitest, 'test/scripts/build-template.test.ts'], env: { HOTCELL_LONG: '1' } },
+  {
+    name: 'template',
+    args: [...vitest, 'test/scripts/build-template.test.ts', 'test/scripts/build-quickjs.test.ts'],
+    env: { HOTCELL_LONG: '1' },
+  },
   { name: 'storms', args: [...vitest, 'test/plugins/save-storms.test.ts'], env: { HOTCELL_LONG: '1' } },
   { name: 'writes', args: [...vitest, 'test/capabilities/files/killed-write.test.ts'], env: { HOTCELL_LONG: '1' } },
   { name: 'package', args: [...vitest, 'test/package.test.ts'], env: { HOTCELL_LONG: '1' } },

@@ -7,7 +7,7 @@ import { type BaseHeader, type BaseImage, buildBaseImage } from './cell/base-ima
 import { createInstanceMaker, quickJsFile } from './cell/instance.ts';
 
 /** Rises when messages between prelude and host change their meaning. */
-const BORDER_VERSION = 2;
+const BORDER_VERSION = 3;
 const DIGEST_BYTES = 32;
 
 /** A base image with the fingerprint that every image made over it carries. */
@@ -21,7 +21,7 @@ export interface FingerprintedBase {
 export async function loadBase(dataDir: string, module: WebAssembly.Module, prelude: Prelude): Promise<FingerprintedBase> {
   const name = createHash('sha256')
     .update(`${BORDER_VERSION}\n${process.version}\n${prelude.hash}\n`)
-    .update(readFileSync(quickJsFile()))
+    .update(readFileSync(quickJsFile))
     .digest('hex');
   const file = join(dataDir, 'cache', `base-${name.slice(0, 32)}.bin`);
   const kept = readKept(file);

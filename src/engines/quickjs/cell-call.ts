@@ -159,7 +159,6 @@ export function createCellCall(parts: {
   const seed = resumed?.seed ?? readSeed(earlier?.seed) ?? drawSeed();
   const startedAtMs = resumed?.startedAtMs ?? earlier?.startedAtMs ?? Date.now();
   const facts = {
-    handler: request.handler,
     executionId: request.executionId,
     caller: request.caller,
     session: request.session,
@@ -181,7 +180,12 @@ export function createCellCall(parts: {
     queuedAt: 0,
     start: resumed
       ? undefined
-      : { hook: hook?.name, argumentsJson: hook?.argumentJson ?? request.argumentsJson, factsJson: JSON.stringify(facts) },
+      : {
+          hook: hook?.name,
+          handler: request.handler === 'default' ? undefined : request.handler,
+          argumentsJson: hook?.argumentJson ?? request.argumentsJson,
+          factsJson: JSON.stringify(facts),
+        },
     answers: [],
     open: new Map(),
     used: resumed ? { ...resumed.used } : { cpuMs: 0, hostCalls: 0, logLines: 0, logBytes: 0 },

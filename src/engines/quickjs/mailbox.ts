@@ -18,7 +18,7 @@ const IS_MAIN_ASLEEP = 5;
 const STATE_BYTES = 64;
 
 const TRIP_HEAD = 3;
-const WORDS_OF_SLICE = 4;
+const WORDS_OF_SLICE = 5;
 const WORDS_OF_END = 3;
 const TRIP_WORDS = TRIP_HEAD + maxSlices * WORDS_OF_SLICE;
 const END_WORDS = maxSlices * WORDS_OF_END;
@@ -140,7 +140,7 @@ export class ThreadMailbox {
     };
     const slices: (string | number)[] = [take(1)];
     for (let word = 2; word < last; word += WORDS_OF_SLICE) {
-      slices.push(trip[word] ?? 0, trip[word + 1] ?? 0, take(word + 2), take(word + 3));
+      slices.push(trip[word] ?? 0, trip[word + 1] ?? 0, take(word + 2), take(word + 3), take(word + 4));
     }
     return slices;
   }

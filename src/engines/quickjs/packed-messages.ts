@@ -4,7 +4,7 @@
  */
 import type { CallSlice, CallSliceResult, PackedResult, PackedSlices, ToWorker } from './protocol.ts';
 
-const FIELDS = 4;
+const FIELDS = 5;
 
 /** Packs slices, or returns undefined when one of them is out of the ordinary. All must be of the same program. */
 export function packSlices(slices: readonly CallSlice[]): PackedSlices | undefined {
@@ -13,7 +13,7 @@ export function packSlices(slices: readonly CallSlice[]): PackedSlices | undefin
     if (!start || start.hook !== undefined || image || delta || deltaFile || answers || view || budget || keep || pending > 0)
       return undefined;
     if (earlier) return undefined;
-    packed.push(serial, cellId, start.argumentsJson, start.factsJson);
+    packed.push(serial, cellId, start.handler ?? '', start.argumentsJson, start.factsJson);
   }
   return packed;
 }
@@ -23,14 +23,19 @@ export function unpackSlices(packed: PackedSlices): CallSlice[] {
   const slices: CallSlice[] = [];
   const programKey = String(packed[0]);
   for (let at = 1; at + FIELDS <= packed.length; at += FIELDS) {
-    const [serial, cellId, argumentsJson, factsJson] = packed.slice(at, at + FIELDS);
+    const [serial, cellId, handler, argumentsJson, factsJson] = packed.slice(at, at + FIELDS);
     slices.push({
       serial: Number(serial),
       cellId: Number(cellId),
       programKey,
       pending: 0,
       keep: false,
-      start: { hook: undefined, argumentsJson: String(argumentsJson), factsJson: String(factsJson) },
+      start: {
+        hook: undefined,
+        handler: handler === '' ? undefined : String(handler),
+        argumentsJson: String(argumentsJson),
+        factsJson: String(factsJson),
+      },
     });
   }
   return slices;

@@ -76,6 +76,8 @@ export interface CallSlice {
 /** What starts a call: a handler or a hook. */
 export interface CallStart {
   readonly hook: string | undefined;
+  /** Absent for the default one, and with a hook. */
+  readonly handler?: string | undefined;
   readonly argumentsJson: string;
   readonly factsJson: string;
 }

@@ -11,10 +11,18 @@ let a = 0x9e3779b9;
 let b = 0x243f6a88;
 let c = 0xb7e15162;
 let counter = 1;
+let readSeed: (() => readonly [number, number, number]) | undefined;
 
-/** Starts the generator (sfc32) from three words that the host drew for this call. */
-export function seedRandom(seed: readonly [number, number, number]): void {
-  [a, b, c] = seed;
+/** Has the generator (sfc32) start anew from three words that the host drew for this call; most calls never need them. */
+export function seedRandom(read: () => readonly [number, number, number]): void {
+  readSeed = read;
+}
+
+function startGenerator(seed: readonly [number, number, number]): void {
+  readSeed = undefined;
+  a = seed[0];
+  b = seed[1];
+  c = seed[2];
   counter = 1;
   for (let round = 0; round < 12; round++) nextWord();
 }
@@ -27,6 +35,7 @@ export function readClock(): number {
 /** Puts the seeded generator and the host's clock in place of the frozen ones. */
 export function installClock(): void {
   Math.random = () => {
+    if (readSeed) startGenerator(readSeed());
     const high = nextWord() >>> 5;
     const low = nextWord() >>> 6;
     return (high * 67108864 + low) / 9007199254740992;

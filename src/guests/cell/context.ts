@@ -3,7 +3,6 @@ import { ask, askNow, tell } from './border.ts';
 
 /** What the host says about the call. */
 export interface CallFacts {
-  readonly handler: string;
   readonly executionId: string;
   readonly caller: string;
   readonly session: string;
@@ -13,13 +12,21 @@ export interface CallFacts {
 
 const { parse, stringify } = JSON;
 
-let facts: CallFacts;
+let factsJson = '';
+let facts: CallFacts | undefined;
 let signal: unknown;
 
-/** A cell runs one call at a time: the context is part of the image, and only what it says of the call changes. */
-export function setFacts(next: CallFacts): void {
-  facts = next;
+/** A cell runs one call at a time: the context is part of the image, and only what it says of the call changes. `json` are CallFacts. */
+export function setFacts(json: string): void {
+  factsJson = json;
+  facts = undefined;
   signal = undefined;
+}
+
+/** Most calls ask for none of them, so they are read when one is asked for. */
+export function readFacts(): CallFacts {
+  facts ??= parse(factsJson) as CallFacts;
+  return facts;
 }
 
 /** What every handler gets as its second argument. */
@@ -59,16 +66,16 @@ export function createContext(): Record<string, unknown> {
     progress: (done: number, total?: number, message?: string) => tell('progress', stringify({ done, total, message })),
     session: {
       get id() {
-        return facts.session;
+        return readFacts().session;
       },
     },
     caller: {
       get id() {
-        return facts.caller;
+        return readFacts().caller;
       },
     },
     get executionId() {
-      return facts.executionId;
+      return readFacts().executionId;
     },
     get signal() {
       signal ??= createSignal();

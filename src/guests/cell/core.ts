@@ -4,11 +4,11 @@
  */
 import { forgetWaiting, settle, tell } from './border.ts';
 import { seedRandom } from './clock.ts';
-import { type CallFacts, createContext, setFacts } from './context.ts';
+import { createContext, readFacts, setFacts } from './context.ts';
 import { describeExports, findPlugin } from './describe.ts';
 import { findOffering } from './offerings.ts';
 import { forgetRejections, tellRejections } from './rejections.ts';
-import { writeResult } from './result.ts';
+import { type ConvertTools, writeResult } from './result.ts';
 import { GuestRefusal, parseWith } from './standard-schema.ts';
 import { warn } from './warnings.ts';
 import { forgetTimers } from './web/timers.ts';
@@ -23,6 +23,8 @@ const { parse, stringify } = JSON;
 const GuestPromise = Promise;
 const promiseThen = Promise.prototype.then;
 const call = Function.prototype.call;
+/** An output up to here goes to the host without a look at the limit. */
+const maxUnlookedText = 64 * 1024;
 
 let plugin: Record<string, unknown> | undefined;
 let namespace: unknown;
@@ -50,37 +52,35 @@ export function load(fileBase: string): void {
 }
 
 /** Starts one call. `argumentsJson` is checked by the host, as far as it can; `factsJson` are CallFacts. */
-export function enter(argumentsJson: string, factsJson: string): void {
-  const facts = parse(factsJson) as CallFacts;
-  lacks = undefined;
-  seedRandom(facts.seed);
-  setFacts(facts);
-  finish(
-    () => {
-      const tool = findTool(facts.handler);
-      // The plugin's own schema comes first: arguments that do not fit must have no effect.
-      const result = parseWith(tool.parameters, parse(argumentsJson), 'arguments-invalid', (args) => begin(tool, args));
-      return checkOutput(tool.output, result);
-    },
-    (result) => sendResult(result, facts.outputBytes),
-  );
+export function enter(argumentsJson: string, factsJson: string, handler = 'default'): void {
+  begin(factsJson);
+  finish(() => {
+    const tool = findTool(handler);
+    // The plugin's own schema comes first: arguments that do not fit must have no effect.
+    const result = parseWith(tool.parameters, parse(argumentsJson), 'arguments-invalid', (args) => run(tool, args));
+    return checkOutput(tool.output, result);
+  }, sendResult);
 }
 
 /** Calls a hook by name with one JSON argument and reports its result like a handler's. */
 export function runHook(hook: string, argumentJson: string, factsJson: string): void {
-  const facts = parse(factsJson) as CallFacts;
+  begin(factsJson);
+  finish(() => {
+    const target = plugin?.[hook];
+    if (typeof target !== 'function') throw new TypeError(`the plugin has no ${hook}`);
+    if (hook === 'healthcheck') return target.call(plugin, context);
+    return target.call(plugin, argumentJson === '' ? undefined : parse(argumentJson), context);
+  }, sendResult);
+}
+
+function begin(factsJson: string): void {
   lacks = undefined;
-  seedRandom(facts.seed);
-  setFacts(facts);
-  finish(
-    () => {
-      const target = plugin?.[hook];
-      if (typeof target !== 'function') throw new TypeError(`the plugin has no ${hook}`);
-      if (hook === 'healthcheck') return target.call(plugin, context);
-      return target.call(plugin, argumentJson === '' ? undefined : parse(argumentJson), context);
-    },
-    (result) => sendResult(result, facts.outputBytes),
-  );
+  setFacts(factsJson);
+  seedRandom(readSeed);
+}
+
+function readSeed() {
+  return readFacts().seed;
 }
 
 /** Readies a cell that lives longer than one call for the next one. */
@@ -98,23 +98,25 @@ export function noteLack(builtin: string): void {
 export { settle };
 
 function findTool(key: string): Tool & { readonly handler: (...args: unknown[]) => unknown } {
-  const tools = plugin?.tools as Record<string, Tool> | undefined;
-  const offering = key.includes(':') ? findOffering(plugin, key) : undefined;
-  const tool = offering ?? (key === 'default' ? (plugin as Tool | undefined) : tools?.[key]);
+  const tool = key === 'default' ? (plugin as Tool | undefined) : key.includes(':') ? findOffering(plugin, key) : findNamed(key);
   if (!isCallable(tool)) throw new TypeError(`the plugin has no handler for "${key}"`);
   return tool;
+}
+
+function findNamed(key: string): Tool | undefined {
+  return (plugin?.tools as Record<string, Tool> | undefined)?.[key];
 }
 
 function isCallable(tool: Tool | undefined): tool is ReturnType<typeof findTool> {
   return typeof tool?.handler === 'function';
 }
 
-function begin(tool: ReturnType<typeof findTool>, args: unknown): unknown {
+function run(tool: ReturnType<typeof findTool>, args: unknown): unknown {
   const onStart = started ? undefined : plugin?.onStart;
   started = true;
-  const run = () => call.call(tool.handler, tool, args, context);
-  if (typeof onStart !== 'function') return run();
-  return promiseThen.call(GuestPromise.resolve(onStart.call(plugin, context)), run);
+  if (typeof onStart !== 'function') return call.call(tool.handler, tool, args, context);
+  const handle = () => call.call(tool.handler, tool, args, context);
+  return promiseThen.call(GuestPromise.resolve(onStart.call(plugin, context)), handle);
 }
 
 function checkOutput(schema: unknown, result: unknown): unknown {
@@ -153,22 +155,30 @@ function isThenable(value: unknown): boolean {
   );
 }
 
-function sendResult(result: unknown, outputBytes: number): unknown {
-  const written = writeResult(result, {
-    outputBytes,
-    warn: (text) => warn('warn', text),
-    tellPart: (done, message) => tell('progress', stringify({ done, message })),
-    refuse: (code, message) => new GuestRefusal(code, message),
-  });
-  if (typeof written === 'string') return sendText(written, outputBytes);
-  return promiseThen.call(written, (text) => sendText(String(text), outputBytes));
+const convertTools: ConvertTools = {
+  get outputBytes() {
+    return readFacts().outputBytes;
+  },
+  warn: (text) => warn('warn', text),
+  tellPart: (done, message) => tell('progress', stringify({ done, message })),
+  refuse: (code, message) => new GuestRefusal(code, message),
+};
+
+function sendResult(result: unknown): unknown {
+  const written = writeResult(result, convertTools);
+  if (typeof written === 'string') return sendText(written);
+  return promiseThen.call(written, (text) => sendText(String(text)));
 }
 
-function sendText(text: string, outputBytes: number): void {
-  if (text.length <= outputBytes) tellEnd('return', text);
+/** The host measures every output: what is long is not even copied to it. */
+function sendText(text: string): void {
+  if (text.length <= maxUnlookedText || text.length <= readFacts().outputBytes) tellEnd('return', text);
   else
     sendThrown(
-      new GuestRefusal('output-exceeded', `The output has ${text.length} characters as JSON; the limit is ${outputBytes} bytes.`),
+      new GuestRefusal(
+        'output-exceeded',
+        `The output has ${text.length} characters as JSON; the limit is ${readFacts().outputBytes} bytes.`,
+      ),
     );
 }
 

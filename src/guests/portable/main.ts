@@ -10,7 +10,7 @@ import { type PositionMap, traceStack } from './trace.ts';
 
 interface Guest {
   readonly load: (fileBase: string) => void;
-  readonly enter: (argumentsJson: string, factsJson: string) => void;
+  readonly enter: (argumentsJson: string, factsJson: string, handler: string) => void;
   readonly settle: (id: number, ok: boolean, payload: string, body?: ArrayBuffer) => void;
 }
 
@@ -74,7 +74,8 @@ function enter(index: number): void {
   if (!isJson(whole)) throw new TypeError('Expected the arguments of the tool as JSON, and got other text.');
   guest?.enter(
     whole,
-    stringify({ handler: tool.handler, executionId, caller, session, outputBytes: Number.MAX_SAFE_INTEGER, seed: drawSeed() }),
+    stringify({ executionId, caller, session, outputBytes: Number.MAX_SAFE_INTEGER, seed: drawSeed() }),
+    tool.handler,
   );
 }
 

@@ -74,7 +74,7 @@ export function startGuest(runtime: Runtime): (chunk: Uint8Array) => void {
         setLoading(false);
         setView(message.view);
         limitTelling(message.logLines);
-        if (message.hook === undefined) enter(text, JSON.stringify(message.facts));
+        if (message.hook === undefined) enter(text, JSON.stringify(message.facts), message.facts.handler);
         else runHook(message.hook, text, JSON.stringify(message.facts));
         return;
       case 'answer':

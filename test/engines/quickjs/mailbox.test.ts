@@ -3,7 +3,7 @@ import { MAILBOX_BYTES, MainMailbox, ThreadMailbox } from '../../../src/engines/
 import type { PackedResult, PackedSlices } from '../../../src/engines/quickjs/protocol.ts';
 import { type CellEngine, outputOf, startCellEngine } from './cell-engine.ts';
 
-const trip: PackedSlices = ['program', 1, 10, '{"a":"ü€😀"}', '{"seed":1}', 2, 11, '{}', ''];
+const trip: PackedSlices = ['program', 1, 10, '', '{"a":"ü€😀"}', '{"seed":1}', 2, 11, 'named', '{}', ''];
 
 function openPair() {
   const memory = new SharedArrayBuffer(MAILBOX_BYTES);

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type {
   EmscriptenModuleLoader,
   JSValueConstPointer,
@@ -39,14 +38,12 @@ export interface Instance {
   readonly callbacks: { host: HostCallback; interrupt: () => boolean; rejection: RejectionCallback };
 }
 
+/** QuickJS of the package, optimised for speed: `npm run build:wasm` makes it. */
+export const quickJsFile = new URL('./quickjs.wasm', import.meta.url);
+
 /** Reads and compiles QuickJS; the module is shared by all threads. */
 export function compileQuickJs(): WebAssembly.Module {
-  return new WebAssembly.Module(openTable(readFileSync(quickJsFile())));
-}
-
-/** Where the WebAssembly file of the QuickJS variant is. */
-export function quickJsFile(): string {
-  return createRequire(import.meta.url).resolve('@jitl/quickjs-wasmfile-release-sync/wasm');
+  return new WebAssembly.Module(openTable(readFileSync(quickJsFile)));
 }
 
 // The package's types describe its CommonJS face, in which the variant lies one level deeper.

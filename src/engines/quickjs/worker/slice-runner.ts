@@ -251,7 +251,7 @@ export class SliceRunner {
     if (start) {
       const thrown = start.hook
         ? cell.call('runHook', start.hook, start.argumentsJson, start.factsJson)
-        : cell.call('enter', start.argumentsJson, start.factsJson);
+        : cell.call('enter', start.argumentsJson, start.factsJson, start.handler);
       if (thrown) return thrown;
     }
     for (const { id, answer } of slice.answers ?? []) {

@@ -92,7 +92,8 @@ describe('calls that hold much memory while they wait', () => {
     const calls = Array.from({ length: 5 }, (_, n) =>
       cells.call(program, { limits, args: { bytes: MIB, n }, answer, signal: controller.signal }),
     );
-    await expect.poll(() => stored().length, { timeout: 60_000 }).toBeGreaterThan(3);
+    // Each thread keeps one in its memory, and a busy machine gets a second thread.
+    await expect.poll(() => stored().length, { timeout: 60_000 }).toBeGreaterThan(2);
     controller.abort();
     expect(new Set((await Promise.all(calls)).map(codeOf))).toEqual(new Set(['cancelled']));
     expect(stored()).toEqual([]);
