@@ -1,5 +1,6 @@
 import type { EventEnvelope, EventLog } from '../events/event.ts';
 import type { EventType } from '../events/event-table.ts';
+import { OnceAMinute } from '../collections/once-a-minute.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
 import type { AuditRow } from '../store/tables/access/audit.ts';
@@ -9,8 +10,6 @@ export type AuditedUse = Omit<AuditRow, 'atMs'>;
 
 const pruneEvery = 1000;
 const maxDetailChars = 500;
-const givenEveryMs = 60_000;
-const maxRemembered = 10_000;
 
 /** Writes down who used which permission, who was refused, and who decided about permissions. */
 export type AuditTrail = ReturnType<typeof createAuditTrail>;
@@ -24,7 +23,7 @@ export function createAuditTrail(parts: {
   readonly redactor?: Pick<Redactor, 'text'>;
 }) {
   const { store, keep, now, redactor } = parts;
-  const givenAtMsByUse = new Map<string, number>();
+  const givenUses = new OnceAMinute();
   let sincePrune = pruneEvery;
 
   function note(use: AuditedUse): void {
@@ -49,12 +48,7 @@ export function createAuditTrail(parts: {
      */
     noteGiven(use: AuditedUse): void {
       const key = `${use.plugin}\n${use.caller}\n${use.permission}\n${use.detail}`;
-      const atMs = now();
-      const givenAtMs = givenAtMsByUse.get(key);
-      if (givenAtMs !== undefined && Math.abs(atMs - givenAtMs) < givenEveryMs) return;
-      if (givenAtMsByUse.size >= maxRemembered) givenAtMsByUse.clear();
-      givenAtMsByUse.set(key, atMs);
-      note(use);
+      if (givenUses.isDue(key, now())) note(use);
     },
     close: end,
   };

@@ -4,28 +4,22 @@ import { eventsOfPart } from './stream-builder.ts';
 
 const cutOff: ModelFailure = { kind: 'server-error', status: 502, message: 'The answer has no end.' };
 
-/** Takes the events of a stream; `answer` is what they come to. */
-export interface AnswerCollector {
-  push(event: StreamEvent): void;
-  answer(): ConversationAnswer;
-}
-
 /** Creates a collector of one answer. Events that only one format knows are left out. */
-export function createAnswerCollector(): AnswerCollector {
+export function createAnswerCollector() {
   const parts: Part[] = [];
   let head: { id: string; model: string } = { id: '', model: '' };
   let usage: TokenUsage | undefined;
   let kept: Kept | undefined;
   let last: StreamEvent | undefined;
   return {
-    push(event) {
+    push(event: StreamEvent): void {
       last = event;
       if (event.type === 'answer-start') head = { id: event.id, model: event.model };
       if (event.type === 'part-start' || event.type === 'part-end') parts[event.index] = event.part;
       if ('usage' in event) usage = event.usage;
       if (event.type === 'answer-start' || event.type === 'answer-end') kept = mergeKept(kept, event.kept);
     },
-    answer() {
+    answer(): ConversationAnswer {
       const body = { ...head, parts: [...parts], ...(usage && { usage }), ...(kept && { kept }) };
       if (last?.type === 'answer-end') return { ...body, stop: last.stop };
       return { ...body, stop: { kind: 'interrupted' }, failure: last?.type === 'answer-failed' ? last.failure : cutOff };

@@ -1,11 +1,5 @@
 type Expected = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end' | 'nothing';
 
-/** How far a text that comes in pieces is a JSON object. */
-export interface JsonPrefix {
-  /** Takes the next piece; answers what of the text so far is sure to stay as it is, beyond what was answered before. */
-  push(piece: string): string;
-}
-
 const literals = ['true', 'false', 'null'];
 const number = /^-?(?:0|[1-9]\d*)?(?:(?<=\d)\.\d*)?(?:(?<=\d)[eE][+-]?\d*)?$/;
 
@@ -13,7 +7,7 @@ const number = /^-?(?:0|[1-9]\d*)?(?:(?<=\d)\.\d*)?(?:(?<=\d)[eE][+-]?\d*)?$/;
  * Follows a JSON object as it comes. A character counts as sure once what follows it fits, so that what a repair would change (a comma too
  * many, a quotation mark within a string, the end) has not been passed on yet.
  */
-export function createJsonPrefix(): JsonPrefix {
+export function createJsonPrefix() {
   const closers: string[] = [];
   let expected: Expected = 'value';
   let isInString: 'key' | 'value' | undefined;
@@ -91,7 +85,8 @@ export function createJsonPrefix(): JsonPrefix {
   }
 
   return {
-    push(piece) {
+    /** Takes the next piece; answers what of the text so far is sure to stay as it is, beyond what was answered before. */
+    push(piece: string): string {
       let sure = '';
       for (const char of piece) {
         isBroken ||= !accept(char);

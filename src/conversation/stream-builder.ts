@@ -61,7 +61,7 @@ interface OpenPart {
   data: string;
   summaries: string[];
   isClosed: boolean;
-  readonly prefix: { push(piece: string): string } | undefined;
+  readonly prefix: ReturnType<typeof createJsonPrefix> | undefined;
 }
 
 /**

@@ -12,18 +12,6 @@ import type { LoopStep } from './loop-state.ts';
 /** A loop as it was kept: who may go on with it is asked anew. */
 export type KeptLoop = Omit<LoopRequest, 'caller' | 'signal'> & { readonly steps: readonly LoopStep[] };
 
-/** Keeps loops and their ends. */
-export interface KeptLoops {
-  /** False where there is no room for it: it runs, but does not survive a restart. */
-  begin(request: LoopRequest, startedAtMs: number): boolean;
-  /** False when the loop has become too large: nothing is kept of it any more. */
-  addStep(request: LoopRequest, step: LoopStep): boolean;
-  end(id: string, end: LoopEnd): void;
-  /** Undefined when another version wrote it or it is damaged. */
-  read(row: LoopRow): KeptLoop | undefined;
-  readEnd(row: LoopRow): LoopEnd | undefined;
-}
-
 const { each, perCaller, inAll, reserve } = quotas['disk.loops'];
 const keptMs = 24 * 3_600_000;
 const pruneEvery = 50;
@@ -53,7 +41,7 @@ export function createKeptLoops(parts: {
   readonly table: LoopTable;
   readonly redactor?: Redactor | undefined;
   readonly now: () => number;
-}): KeptLoops {
+}) {
   const { table, redactor, now } = parts;
   let begunSincePrune = pruneEvery;
   const write = (value: object): string => {
@@ -74,7 +62,8 @@ export function createKeptLoops(parts: {
   }
 
   return {
-    begin(request, startedAtMs) {
+    /** False where there is no room for it: it runs, but does not survive a restart. */
+    begin(request: LoopRequest, startedAtMs: number): boolean {
       if (request.caller.isAnonymous) return false;
       const { caller: _caller, signal: _signal, ...kept } = request;
       const requestJson = write({ version: 1, ...kept });
@@ -84,15 +73,17 @@ export function createKeptLoops(parts: {
       table.put({ id, caller: caller.id, ...kind, requestJson, startedAtMs, endedAtMs: null, endJson: null });
       return true;
     },
-    addStep(request, step) {
+    /** False when the loop has become too large: nothing is kept of it any more. */
+    addStep(request: LoopRequest, step: LoopStep): boolean {
       const stepJson = write(step);
       const isRoom = step.type === 'accepted' || makeRoom(request, stepJson.length);
       if (isRoom) table.addStep(request.id, stepJson);
       else table.remove(request.id);
       return isRoom;
     },
-    end: (id, end) => table.end(id, write(end), now()),
-    read({ id, requestJson }) {
+    end: (id: string, end: LoopEnd): void => table.end(id, write(end), now()),
+    /** Undefined when another version wrote it or it is damaged. */
+    read({ id, requestJson }: LoopRow): KeptLoop | undefined {
       const request = readJson(requestJson);
       if (!storedRequest.Check(request)) return undefined;
       const steps = table.stepsOf(id).map(readJson);
@@ -101,7 +92,7 @@ export function createKeptLoops(parts: {
       const kept = { ...rest, ...(session !== undefined && { session }), steps: sound };
       return sound.length === steps.length ? kept : undefined;
     },
-    readEnd({ endJson }) {
+    readEnd({ endJson }: LoopRow): LoopEnd | undefined {
       const end = endJson === null ? undefined : readJson(endJson);
       return storedEnd.Check(end) ? end : undefined;
     },

@@ -5,16 +5,6 @@ import { countedAs } from '../config/counted-callers.ts';
 import { isObject } from '../config/json-object.ts';
 import type { McpClientView } from '../operations/contracts/mcp-clients.ts';
 
-/** Who speaks MCP with the daemon, for people who look. */
-export interface ClientBook {
-  /** A request came in; `listens` where it stays open to be told of changes. */
-  note(caller: Caller, era: McpClientView['era'], body: unknown): void;
-  /** Somebody listens until the returned function is called. */
-  listens(caller: Caller, era: McpClientView['era']): () => void;
-  told(caller: Caller): void;
-  list(): McpClientView[];
-}
-
 interface Entry {
   readonly caller: string;
   readonly era: McpClientView['era'];
@@ -28,8 +18,11 @@ const forgottenAfterMs = 3_600_000;
 /** A caller that calls itself something else with every request is one client. */
 const maxEntries = 500;
 
+/** Who speaks MCP with the daemon, for people who look. */
+export type ClientBook = ReturnType<typeof createClientBook>;
+
 /** Keeps them by key and era: what a client calls itself decides nothing. */
-export function createClientBook(): ClientBook {
+export function createClientBook() {
   const entries = new BoundedMap<string, Entry>(maxEntries);
 
   function entryOf({ id }: Caller, era: McpClientView['era']): Entry {
@@ -41,23 +34,25 @@ export function createClientBook(): ClientBook {
   }
 
   return {
-    note(caller, era, body) {
+    /** A request came in; `listens` where it stays open to be told of changes. */
+    note(caller: Caller, era: McpClientView['era'], body: unknown): void {
       const entry = entryOf(caller, era);
       entry.usedAtMs = Date.now();
       entry.client = readName(body) ?? entry.client;
     },
-    listens(caller, era) {
+    /** Somebody listens until the returned function is called. */
+    listens(caller: Caller, era: McpClientView['era']): () => void {
       const entry = entryOf(caller, era);
       entry.listeners++;
       return () => {
         entry.listeners--;
       };
     },
-    told(caller) {
+    told(caller: Caller): void {
       const id = countedAs(caller.id);
       for (const entry of entries.values()) if (entry.caller === id && entry.listeners > 0) entry.toldAtMs = Date.now();
     },
-    list() {
+    list(): McpClientView[] {
       const since = Date.now() - forgottenAfterMs;
       const recent = [...entries.values()].filter(({ usedAtMs, listeners }) => listeners > 0 || usedAtMs >= since);
       return recent.reverse().map(({ listeners, ...entry }) => ({ ...entry, listening: listeners > 0 }));

@@ -13,7 +13,6 @@ import type { EventLog } from '../events/event.ts';
 import type { ResourceWatches } from '../events/resource-watches.ts';
 import { createAsk } from '../operations/ask.ts';
 import { createToolBooks } from '../operations/calling/tool-book.ts';
-import type { McpClientView } from '../operations/contracts/mcp-clients.ts';
 import type { InvocableOperation } from '../operations/invoke.ts';
 import { maxUriChars } from '../units/uri-template.ts';
 import { createClientBook } from './client-book.ts';
@@ -52,16 +51,10 @@ const newEra = '2026-07-28';
 const holdMs = 45_000;
 
 /** Speaks MCP in both of its eras: with sessions (2025-11-25) and without (2026-07-28). */
-export interface McpDoor {
-  /** Answers one HTTP request of a caller; `body` is what it brought, parsed. Its signal aborts when its answer is over. */
-  handle(request: Request, body: unknown, caller: Caller): Promise<Response>;
-  /** Who spoke with it lately. */
-  list(): McpClientView[];
-  close(): void;
-}
+export type McpDoor = ReturnType<typeof createMcpDoor>;
 
 /** Opens the door on the operations of a daemon. */
-export function createMcpDoor({ operations, events, adminToken, isCurrent, watchKeys, surface, ...rest }: McpDoorParts): McpDoor {
+export function createMcpDoor({ operations, events, adminToken, isCurrent, watchKeys, surface, ...rest }: McpDoorParts) {
   const ask = createAsk(operations);
   const books = createToolBooks(ask);
   const parts = { holdMs, ...rest, ask, books, codec: createStateCodec(adminToken), waiting: createWaitingCalls(), events };
@@ -147,7 +140,8 @@ export function createMcpDoor({ operations, events, adminToken, isCurrent, watch
     endHandlers((caller) => !isCurrent(caller));
   });
   return {
-    async handle(request, body, caller) {
+    /** Answers one HTTP request of a caller; `body` is what it brought, parsed. Its signal aborts when its answer is over. */
+    async handle(request: Request, body: unknown, caller: Caller): Promise<Response> {
       // The protocol had batches once; whoever sends one gets no answer that it could not read.
       if (Array.isArray(body)) return refuse(400, -32600, 'Invalid Request: send one message at a time.');
       const authInfo: AuthInfo = { token: '', clientId: caller.id, scopes: [] };
@@ -160,8 +154,9 @@ export function createMcpDoor({ operations, events, adminToken, isCurrent, watch
       if (surface === 'tools') watchAsLongAs(request.signal, listWatched(body));
       return handlerOf(caller).fetch(request, { authInfo, parsedBody: body });
     },
+    /** Who spoke with it lately. */
     list: clients.list,
-    close() {
+    close(): void {
       endWatch();
       unwatchKeys();
       sessions.endWhere(() => true);

@@ -29,19 +29,12 @@ export interface SessionParts extends NewsParts {
   readonly openServer: (client: ServedClient) => OpenServer;
 }
 
-/** The sessions of the era that has them. */
-export interface McpSessions {
-  /** Answers a request of a session, or one that begins a session; its signal aborts when the answer was read or its client is gone. */
-  handle(request: Request, body: unknown, caller: Caller, authInfo: AuthInfo): Promise<Response>;
-  endWhere(isOver: (session: McpSession) => boolean): void;
-}
-
 const { perCaller, inAll, reserve } = quotas['door.mcpSessions'];
 /** A session of which nothing was heard for so long, and that listens to nothing, is over. */
 const idleMs = 30 * 60_000;
 
 /** Opens sessions and finds them again, each for its own caller alone. */
-export function createSessions(parts: SessionParts): McpSessions {
+export function createSessions(parts: SessionParts) {
   const sessions = new Map<string, McpSession>();
 
   function find(id: string, caller: Caller): McpSession | undefined {
@@ -100,7 +93,8 @@ export function createSessions(parts: SessionParts): McpSessions {
   }
 
   return {
-    async handle(request, body, caller, authInfo) {
+    /** Answers a request of a session, or one that begins a session; its signal aborts when the answer was read or its client is gone. */
+    async handle(request: Request, body: unknown, caller: Caller, authInfo: AuthInfo): Promise<Response> {
       const id = request.headers.get('mcp-session-id');
       const known = id === null ? undefined : find(id, caller);
       // Whoever comes with a session that is over must begin a new one: that is what 404 says.
@@ -126,7 +120,7 @@ export function createSessions(parts: SessionParts): McpSessions {
         throw error;
       }
     },
-    endWhere(isOver) {
+    endWhere(isOver: (session: McpSession) => boolean): void {
       for (const session of sessions.values()) if (isOver(session)) session.end();
     },
   };

@@ -11,26 +11,7 @@ import { type HttpPlan, planServer } from './server-plan.ts';
 import type { McpServer, McpServerView } from './server-types.ts';
 
 /** The MCP servers of the config. */
-export interface McpBook {
-  /** Brings the servers in line with the config: those that are new or changed start, those that are gone end. */
-  follow(): Promise<void>;
-  list(): McpServerView[];
-  /** Throws `mcp-unknown` with near names. */
-  get(name: string): McpServerView;
-  restart(name: string): McpServerView;
-  /** Begins a login. Throws `conflict` for a server that has none. */
-  login(name: string, options: { readonly redirectUrl: string | undefined; readonly signal: AbortSignal }): Promise<LoginStep>;
-  finishLogin(
-    name: string,
-    options: { readonly answer: URLSearchParams | undefined; readonly signal: AbortSignal },
-  ): Promise<McpServerView>;
-  /** False when nobody was logged in. */
-  logout(name: string): Promise<boolean>;
-  /** Throws `conflict` when something else is asked by now. */
-  requireAsked(approval: Approval): void;
-  approveAsked(approval: Approval, by: string): void;
-  close(): Promise<void>;
-}
+export type McpBook = ReturnType<typeof createMcpBook>;
 
 /** Creates the book; nothing is started before it follows the config. */
 export function createMcpBook(parts: {
@@ -40,7 +21,7 @@ export function createMcpBook(parts: {
   readonly isOn: () => boolean;
   readonly logins: () => Promise<McpLogins>;
   readonly start: (name: string, setting: McpServerSetting) => McpServer;
-}): McpBook {
+}) {
   const servers = new Map<string, McpServer>();
   let turn = Promise.resolve();
 
@@ -70,35 +51,47 @@ export function createMcpBook(parts: {
   const requireOf = ({ unitPath }: Approval): McpServer => require(unitPath.slice(nameMcpUnit('').length));
 
   return {
-    follow() {
+    /** Brings the servers in line with the config: those that are new or changed start, those that are gone end. */
+    follow(): Promise<void> {
       turn = turn.then(bringInLine);
       return turn;
     },
-    list: () => [...servers.values()].map((server) => server.view()).sort((one, other) => (one.name < other.name ? -1 : 1)),
-    get: (name) => require(name).view(),
-    restart(name) {
+    list: (): McpServerView[] =>
+      [...servers.values()].map((server) => server.view()).sort((one, other) => (one.name < other.name ? -1 : 1)),
+    /** Throws `mcp-unknown` with near names. */
+    get: (name: string): McpServerView => require(name).view(),
+    restart(name: string): McpServerView {
       const server = require(name);
       server.restart();
       return server.view();
     },
-    async login(name, options) {
+    /** Begins a login. Throws `conflict` for a server that has none. */
+    async login(
+      name: string,
+      options: { readonly redirectUrl: string | undefined; readonly signal: AbortSignal },
+    ): Promise<LoginStep> {
       const plan = requireLogin(name);
       return (await parts.logins()).begin(name, plan, options);
     },
-    async finishLogin(name, options) {
+    async finishLogin(
+      name: string,
+      options: { readonly answer: URLSearchParams | undefined; readonly signal: AbortSignal },
+    ): Promise<McpServerView> {
       requireLogin(name);
       await (await parts.logins()).finish(name, options);
       return this.restart(name);
     },
-    async logout(name) {
+    /** False when nobody was logged in. */
+    async logout(name: string): Promise<boolean> {
       const plan = requireLogin(name);
       const wasLoggedIn = (await parts.logins()).forget(name, plan);
       if (wasLoggedIn) require(name).restart();
       return wasLoggedIn;
     },
-    requireAsked: (approval) => requireOf(approval).requireAsked(approval),
-    approveAsked: (approval, by) => requireOf(approval).approveAsked(approval, by),
-    async close() {
+    /** Throws `conflict` when something else is asked by now. */
+    requireAsked: (approval: Approval): void => requireOf(approval).requireAsked(approval),
+    approveAsked: (approval: Approval, by: string): void => requireOf(approval).approveAsked(approval, by),
+    async close(): Promise<void> {
       await turn;
       await Promise.all([...servers.values()].map((server) => server.close({ isGone: false })));
     },

@@ -14,21 +14,6 @@ import { readTools, type ServerTool } from './tools/read-tools.ts';
 /** What a server brings. */
 export type Listed = ServerTool | ServerOffering;
 
-/** What a server lists: that of it which somebody approved serves, and people are asked about the rest. */
-export interface ServedList {
-  /** Reads what a connection lists, and brings what serves and what is asked in line with it. Rejects as the connection does. */
-  read(from: Connection, isOver: () => boolean, signal: AbortSignal): Promise<void>;
-  /** What people are asked about, as long as that is what an approval is for. */
-  findAsked(argumentsHash: string): readonly Listed[] | undefined;
-  /** Somebody approved all that was asked: it is pinned. */
-  serve(approved: readonly Listed[]): void;
-  /** So long list changes are followed together: longer and longer for a server that asks for another thing every time. */
-  gapMs(): number;
-  /** A person looked after the server. */
-  calm(): void;
-  view(): Pick<McpServerView, 'tools' | 'waitingTools' | 'waitingOfferings' | 'problems'>;
-}
-
 /** What the list of a server is made of. */
 export interface ServedListParts {
   readonly name: string;
@@ -49,7 +34,7 @@ const maxRefreshGapMs = 60_000;
 const patientQuestions = 8;
 
 /** Creates the list of a server; it is empty until a connection was read. */
-export function createServedList(parts: ServedListParts): ServedList {
+export function createServedList(parts: ServedListParts) {
   const { name, setting, pins, questions } = parts;
   let decision: PinDecision<Listed> = { served: [], added: [], changed: [] };
   let problems: readonly string[] = [];
@@ -93,7 +78,8 @@ export function createServedList(parts: ServedListParts): ServedList {
   }
 
   return {
-    async read(from, isOver, signal) {
+    /** Reads what a connection lists, and brings what serves and what is asked in line with it. Rejects as the connection does. */
+    async read(from: Connection, isOver: () => boolean, signal: AbortSignal): Promise<void> {
       const [listed, others] = await Promise.all([from.listTools(signal), from.listOfferings(signal)]);
       if (isOver()) return;
       said = from;
@@ -103,16 +89,21 @@ export function createServedList(parts: ServedListParts): ServedList {
       problems = [...read.problems, ...beside.problems];
       settle([...read.tools.filter((tool) => isToolAllowed(setting, tool.name)), ...beside.offerings]);
     },
-    findAsked: (argumentsHash) => (hashAsked(decision) === argumentsHash ? listAsked(decision) : undefined),
-    serve(approved) {
+    /** What people are asked about, as long as that is what an approval is for. */
+    findAsked: (argumentsHash: string): readonly Listed[] | undefined =>
+      hashAsked(decision) === argumentsHash ? listAsked(decision) : undefined,
+    /** Somebody approved all that was asked: it is pinned. */
+    serve(approved: readonly Listed[]): void {
       restless = 0;
       settle([...decision.served, ...approved]);
     },
-    gapMs: () => Math.min(maxRefreshGapMs, refreshGapMs * 2 ** Math.max(0, restless - patientQuestions)),
-    calm() {
+    /** So long list changes are followed together: longer and longer for a server that asks for another thing every time. */
+    gapMs: (): number => Math.min(maxRefreshGapMs, refreshGapMs * 2 ** Math.max(0, restless - patientQuestions)),
+    /** A person looked after the server. */
+    calm(): void {
       restless = 0;
     },
-    view() {
+    view(): Pick<McpServerView, 'tools' | 'waitingTools' | 'waitingOfferings' | 'problems'> {
       const waiting = listAsked(decision);
       return {
         tools: nameTools(decision.served),

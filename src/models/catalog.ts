@@ -31,25 +31,6 @@ export interface ProviderState {
   readonly listProblem?: string;
 }
 
-/** Which models there are, and where each is asked. Reads the config each time, so that an edit holds from the next request on. */
-export interface ModelCatalog {
-  /**
-   * Where a model is asked: the first, and the others after it failed; never none. `model` is an alias of the config, `provider/model`,
-   * the name of a provider, a bare name that one provider has, or `''` for the default. Rejects with `model-unknown` (which a model that the
-   * key may not use is, too) and `model-not-configured`, which says what is missing. Asks providers for their lists only for a bare name
-   * that the config does not have, and for one with a slash that begins with no provider of it.
-   */
-  resolve(model: string, by: CatalogAsker): Promise<readonly UpstreamTarget[]>;
-  /** The models that the caller may use: those of the config and, with `isFetched`, those that ready providers list. Never rejects. */
-  list(by: CatalogAsker, options?: { readonly isFetched?: boolean }): Promise<readonly CatalogModel[]>;
-  /** What writes down speech for whoever asks for a provider alone, or for nothing: the provider's usual model for that, else the name itself. */
-  speechModelOf(model: string): string;
-  /** Every provider of the config, and what it lacks. */
-  providers(): readonly ProviderState[];
-  /** Throws `model-not-configured`, with the lines that are missing, when the default cannot be asked. */
-  check(): void;
-}
-
 interface Parts {
   /** Read anew each time. */
   readonly settings: ModelSettings;
@@ -66,8 +47,11 @@ interface Place {
 const maxNameChars = 300;
 const example = 'models: { providers: { openai: {} } }, with its key in OPENAI_API_KEY';
 
+/** Which models there are, and where each is asked. Reads the config each time, so that an edit holds from the next request on. */
+export type ModelCatalog = ReturnType<typeof createModelCatalog>;
+
 /** Creates the catalog. Nothing is loaded or asked before the first request. */
-export function createModelCatalog({ settings, readKey, lists }: Parts): ModelCatalog {
+export function createModelCatalog({ settings, readKey, lists }: Parts) {
   let read:
     | { readonly from: ModelSettings['providers']; readonly providers: readonly ModelProvider[]; readonly rest: string }
     | undefined;
@@ -215,8 +199,15 @@ export function createModelCatalog({ settings, readKey, lists }: Parts): ModelCa
   }
 
   return {
+    /**
+     * Where a model is asked: the first, and the others after it failed; never none. `model` is an alias of the config, `provider/model`,
+     * the name of a provider, a bare name that one provider has, or `''` for the default. Rejects with `model-unknown` (which a model that the
+     * key may not use is, too) and `model-not-configured`, which says what is missing. Asks providers for their lists only for a bare name
+     * that the config does not have, and for one with a slash that begins with no provider of it.
+     */
     resolve,
-    async list(by, { isFetched = false } = {}) {
+    /** The models that the caller may use: those of the config and, with `isFetched`, those that ready providers list. Never rejects. */
+    async list(by: CatalogAsker, { isFetched = false }: { readonly isFetched?: boolean } = {}): Promise<readonly CatalogModel[]> {
       const own = visible(by);
       if (!isFetched) return own;
       const fetched = await Promise.all(
@@ -238,22 +229,25 @@ export function createModelCatalog({ settings, readKey, lists }: Parts): ModelCa
         })),
       ];
     },
-    speechModelOf(model) {
+    /** What writes down speech for whoever asks for a provider alone, or for nothing: the provider's usual model for that, else the name itself. */
+    speechModelOf(model: string): string {
       const provider = providersOf().find(({ name }) => name === (model === '' ? defaultName() : model));
       const speech = provider?.known?.speechModel;
       return provider === undefined || speech === undefined ? model : `${provider.name}/${speech}`;
     },
-    providers() {
+    /** Every provider of the config, and what it lacks. */
+    providers(): readonly ProviderState[] {
       const chosen = defaultName() ?? '';
       const place = [aliasOf(chosen)?.[0] ?? chosen].flatMap(locateSafely)[0];
       return providersOf().map((provider) => {
         const problem = problemOf(provider);
         const isDefault = place === undefined ? provider.model === chosen : place.provider === provider;
-        const listProblem = lists.problemOf?.(provider);
+        const listProblem = lists.problemOf(provider);
         return { provider, isDefault, ...(problem && { problem }), ...(listProblem !== undefined && { listProblem }) };
       });
     },
-    check() {
+    /** Throws `model-not-configured`, with the lines that are missing, when the default cannot be asked. */
+    check(): void {
       if (providersOf().length === 0) throw describeNone();
       const name = defaultName();
       if (name === undefined) throw describeNoDefault(providersOf());

@@ -4,14 +4,6 @@ import type { ModelProvider } from '../config/settings/model-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { explainLostAnswer, readBody, type UpstreamHttp } from './upstream/http.ts';
 
-/** The models that providers say they have. */
-export interface ModelLists {
-  /** Asks a provider at most every ten minutes, after a failure every minute. Never rejects: whoever does not answer has none. */
-  read(provider: ModelProvider): Promise<readonly string[]>;
-  /** Why the list that was read last has nothing; undefined when it was answered, or nobody read it. */
-  problemOf?(provider: ModelProvider): string | undefined;
-}
-
 interface KeptList {
   readonly models: Promise<readonly string[]>;
   untilMs: number;
@@ -26,12 +18,15 @@ const maxNameChars = 256;
 const maxBytes = 4 * 1024 * 1024;
 const timeoutMs = 10_000;
 
+/** The models that providers say they have. */
+export type ModelLists = ReturnType<typeof createModelLists>;
+
 /** Creates the lists; nothing is asked before somebody reads one. */
 export function createModelLists(parts: {
   readonly readKey: (provider: ModelProvider) => string | undefined;
   readonly http: UpstreamHttp;
   readonly now: () => number;
-}): ModelLists {
+}) {
   const { readKey, http, now } = parts;
   const listByAddress = new BoundedMap<string, KeptList>(maxLists);
 
@@ -52,8 +47,9 @@ export function createModelLists(parts: {
   }
 
   return {
-    problemOf: (provider) => listByAddress.get(addressOf(provider))?.problem,
-    read(provider) {
+    problemOf: (provider: ModelProvider): string | undefined => listByAddress.get(addressOf(provider))?.problem,
+    /** Asks a provider at most every ten minutes, after a failure every minute. Never rejects: whoever does not answer has none. */
+    read(provider: ModelProvider): Promise<readonly string[]> {
       const address = addressOf(provider);
       const kept = listByAddress.get(address);
       if (kept !== undefined && now() < kept.untilMs) return kept.models;

@@ -1,4 +1,5 @@
 import { type ListedPermission, listedPermissions, type PermissionSet } from '../config/permission-set.ts';
+import { OnceAMinute } from '../collections/once-a-minute.ts';
 import type { Store } from '../store/store-types.ts';
 import { describePermissions } from './decision.ts';
 import { globMatches, hostMatches, pathMatches } from './matching.ts';
@@ -11,9 +12,7 @@ export interface GrantUsage {
   readonly neverUsed: readonly string[];
 }
 
-const noteEveryMs = 60_000;
 const shownMs = 30 * 24 * 3_600_000;
-const maxRemembered = 10_000;
 
 /** Notes and tells which granted permissions are used. */
 export type PermissionUses = ReturnType<typeof createPermissionUses>;
@@ -21,7 +20,7 @@ export type PermissionUses = ReturnType<typeof createPermissionUses>;
 /** Creates the notes of uses; they are kept to the minute, so that a busy plugin costs no writes. */
 export function createPermissionUses(store: Pick<Store, 'permissionUses'>, now: () => number) {
   const { permissionUses: table } = store;
-  const notedAtMsByUse = new Map<string, number>();
+  const notedUses = new OnceAMinute();
 
   return {
     /** Notes one allowed use. `detail` is what the capability told: a host with its port, a path. */
@@ -29,12 +28,7 @@ export function createPermissionUses(store: Pick<Store, 'permissionUses'>, now: 
       const word = findWord(granted, permission, detail);
       if (word === undefined) return;
       const atMs = now();
-      const use = `${unitPath}\n${word}`;
-      const notedAtMs = notedAtMsByUse.get(use);
-      if (notedAtMs !== undefined && Math.abs(atMs - notedAtMs) < noteEveryMs) return;
-      if (notedAtMsByUse.size >= maxRemembered) notedAtMsByUse.clear();
-      notedAtMsByUse.set(use, atMs);
-      table.touch(unitPath, word, atMs);
+      if (notedUses.isDue(`${unitPath}\n${word}`, atMs)) table.touch(unitPath, word, atMs);
     },
     describe(unitPath: string, granted: PermissionSet): GrantUsage {
       const rows = table.listOf(unitPath);
@@ -46,7 +40,7 @@ export function createPermissionUses(store: Pick<Store, 'permissionUses'>, now: 
       };
     },
     forget(unitPath: string): void {
-      for (const use of notedAtMsByUse.keys()) if (use.startsWith(`${unitPath}\n`)) notedAtMsByUse.delete(use);
+      for (const use of notedUses.keys()) if (use.startsWith(`${unitPath}\n`)) notedUses.delete(use);
       table.forget(unitPath);
     },
   };

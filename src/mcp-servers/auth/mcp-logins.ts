@@ -7,20 +7,7 @@ import { beginBrowserLogin, finishBrowserLogin, type LoginStep, type LoginTools 
 import { type LoginState, openLoginState } from './login-state.ts';
 
 /** Logins to servers, begun and kept. */
-export interface McpLogins {
-  /** What the library reads tokens from, and refreshes them with; undefined where nobody logged in. */
-  providerFor(server: string, plan: HttpPlan): OAuthClientProvider | undefined;
-  /** Rejects with `mcp-unreachable`. */
-  begin(
-    server: string,
-    plan: HttpPlan,
-    options: { readonly redirectUrl: string | undefined; readonly signal: AbortSignal },
-  ): Promise<LoginStep>;
-  /** Waits for the other device, where there is one. Rejects with `conflict` when no login was begun. */
-  finish(server: string, options: { readonly answer: URLSearchParams | undefined; readonly signal: AbortSignal }): Promise<void>;
-  /** False when nobody was logged in. */
-  forget(server: string, plan: HttpPlan): boolean;
-}
+export type McpLogins = ReturnType<typeof createMcpLogins>;
 
 /** Opens the logins. */
 export function createMcpLogins(parts: {
@@ -31,7 +18,7 @@ export function createMcpLogins(parts: {
   readonly fetchFor: (server: string, plan: HttpPlan) => LoginTools['fetch'];
   /** Connects once, with what there is of a login. */
   readonly tryConnection: (server: string, plan: HttpPlan, provider: OAuthClientProvider, signal: AbortSignal) => Promise<void>;
-}): McpLogins {
+}) {
   const states = new Map<string, { readonly plan: string; readonly state: LoginState }>();
   const begun = new Map<string, LoginTools & { readonly device?: DeviceLogin }>();
 
@@ -52,12 +39,18 @@ export function createMcpLogins(parts: {
   }
 
   return {
-    providerFor(server, plan) {
+    /** What the library reads tokens from, and refreshes them with; undefined where nobody logged in. */
+    providerFor(server: string, plan: HttpPlan): OAuthClientProvider | undefined {
       if (plan.auth === undefined) return undefined;
       const state = stateOf(server, plan);
       return state.hasTokens() ? state : undefined;
     },
-    async begin(server, plan, { redirectUrl, signal }) {
+    /** Rejects with `mcp-unreachable`. */
+    async begin(
+      server: string,
+      plan: HttpPlan,
+      { redirectUrl, signal }: { readonly redirectUrl: string | undefined; readonly signal: AbortSignal },
+    ): Promise<LoginStep> {
       const state = stateOf(server, plan);
       const tools: LoginTools = {
         server,
@@ -76,7 +69,11 @@ export function createMcpLogins(parts: {
       begun.set(server, tools);
       return { kind: 'browser', url: readWebUrl(step.url, server) };
     },
-    async finish(server, { answer, signal }) {
+    /** Waits for the other device, where there is one. Rejects with `conflict` when no login was begun. */
+    async finish(
+      server: string,
+      { answer, signal }: { readonly answer: URLSearchParams | undefined; readonly signal: AbortSignal },
+    ): Promise<void> {
       const tools = begun.get(server);
       if (tools === undefined || (tools.device === undefined && answer === undefined)) {
         throw new HotcellError('conflict', `No login to the MCP server "${server}" is under way.`, {
@@ -87,7 +84,8 @@ export function createMcpLogins(parts: {
       else if (answer !== undefined) await finishBrowserLogin(tools, answer);
       begun.delete(server);
     },
-    forget(server, plan) {
+    /** False when nobody was logged in. */
+    forget(server: string, plan: HttpPlan): boolean {
       begun.delete(server);
       return stateOf(server, plan).forget();
     },

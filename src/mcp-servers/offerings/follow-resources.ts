@@ -11,15 +11,6 @@ export interface ResourceNewsParts {
   readonly tell: (uri: string) => void;
 }
 
-/** Follows what clients watch, and passes on what a server says of it. */
-export interface FollowedResources {
-  /** The server said that a resource changed. */
-  note(uri: string): void;
-  /** It may serve other resources than before, or is connected anew. */
-  poke(): void;
-  close(): void;
-}
-
 /** Resources of one server that are watched at the same time. */
 const maxFollowed = 1000;
 /** What a server says of its resources within so long is passed on together, each resource once. */
@@ -29,7 +20,7 @@ const gapMs = (): number => 250;
 export function followResources(
   { watches, serves, tell }: ResourceNewsParts,
   there: { readonly connection: () => Connection | undefined; readonly signal: AbortSignal },
-): FollowedResources {
+) {
   let followed: ReadonlySet<string> = new Set();
   let askedOf: Connection | undefined;
   const changed = new Set<string>();
@@ -69,9 +60,11 @@ export function followResources(
   }
 
   return {
+    /** The server said that a resource changed. */
     note,
+    /** It may serve other resources than before, or is connected anew. */
     poke: asking.poke,
-    close() {
+    close(): void {
       endWatch();
       asking.close();
       telling.close();

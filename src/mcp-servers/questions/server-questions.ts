@@ -7,22 +7,10 @@ import { compareDefinitions, hashAsked, type PinDecision, type Pinned, readMembe
 import type { StdioPlan } from '../server-plan.ts';
 
 /** Keeps at most one open question about a server. */
-export interface ServerQuestions {
-  /** Asks whether the program may be started. */
-  askCommand(plan: StdioPlan): void;
-  /** Asks about what is new or changed. */
-  askListed(decision: Pick<PinDecision, 'added' | 'changed'>, target: string): void;
-  /** Takes back whatever is open. */
-  withdraw(): void;
-  /** What was denied or ran out of time is asked again. */
-  startOver(): void;
-}
+export type ServerQuestions = ReturnType<typeof createServerQuestions>;
 
 /** Creates the questions about one server. */
-export function createServerQuestions(
-  server: string,
-  approvals: Pick<Approvals, 'askIfRoom' | 'withdraw' | 'listOpen'>,
-): ServerQuestions {
+export function createServerQuestions(server: string, approvals: Pick<Approvals, 'askIfRoom' | 'withdraw' | 'listOpen'>) {
   const unit = nameMcpUnit(server);
   let round = '';
 
@@ -39,7 +27,8 @@ export function createServerQuestions(
   }
 
   return {
-    askCommand({ commandHash, command, args, env, cwd, image, net }) {
+    /** Asks whether the program may be started. */
+    askCommand({ commandHash, command, args, env, cwd, image, net }: StdioPlan): void {
       const where = image === undefined ? 'with your rights on this machine' : 'in a container of this image';
       ask({
         question: `May the MCP server "${server}" be started as this program, ${where}?`,
@@ -54,7 +43,8 @@ export function createServerQuestions(
         },
       });
     },
-    askListed(decision, target) {
+    /** Asks about what is new or changed. */
+    askListed(decision: Pick<PinDecision, 'added' | 'changed'>, target: string): void {
       const { added, changed } = decision;
       const parts = [
         ...countKinds('new', added),
@@ -76,8 +66,10 @@ export function createServerQuestions(
         },
       });
     },
-    withdraw: () => withdrawOthers(),
-    startOver() {
+    /** Takes back whatever is open. */
+    withdraw: (): void => withdrawOthers(),
+    /** What was denied or ran out of time is asked again. */
+    startOver(): void {
       round = `:${randomBytes(6).toString('hex')}`;
     },
   };

@@ -1,13 +1,7 @@
-/** Splits what a server writes into lines, and keeps no more than one line of bounded length. */
-export interface LineReader {
-  /** Throws a RangeError for a line that is too long. */
-  push(chunk: Buffer): string[];
-}
-
 const newline = 0x0a;
 
 /** Creates a reader of lines of at most `maxBytes` bytes. */
-export function createLineReader(maxBytes: number): LineReader {
+export function createLineReader(maxBytes: number) {
   let pieces: Buffer[] = [];
   let held = 0;
 
@@ -29,7 +23,8 @@ export function createLineReader(maxBytes: number): LineReader {
   }
 
   return {
-    push(chunk) {
+    /** Throws a RangeError for a line that is too long. */
+    push(chunk: Buffer): string[] {
       const lines: string[] = [];
       let start = 0;
       for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {

@@ -14,34 +14,31 @@ import { nameMcpUnit } from '../mcp-unit.ts';
 import type { HttpPlan } from '../server-plan.ts';
 import { createMessagePace, type ReceivedBytes } from './stream-bounds.ts';
 
-/** How servers are reached over the network: through the one check, with what the operator put in. */
-export interface McpNetwork {
-  /** `canLogin`: the server names where its logins are; these places are reached too, as far as they are public. */
-  fetchFor(
-    server: string,
-    plan: HttpPlan,
-    options: { readonly canLogin: boolean; readonly received: ReceivedBytes },
-  ): CheckedFetch;
-  close(): Promise<void>;
-}
-
 /** The most of one message of a server. */
 export const maxMessageBytes = 16 * 1024 * 1024;
 
 const newline = 0x0a;
+
+/** How servers are reached over the network: through the one check, with what the operator put in. */
+export type McpNetwork = ReturnType<typeof createMcpNetwork>;
 
 /** Creates the network of all servers. */
 export function createMcpNetwork(parts: {
   readonly network: Config['network'];
   readonly resolve: Resolve | undefined;
   readonly secrets: SecretBook;
-}): McpNetwork {
+}) {
   const { network, secrets } = parts;
   const check = createNetworkCheck({ resolve: parts.resolve ?? resolveBySystem });
   const connections = createConnections({ timeoutMs: network.timeoutMs, isPatient: true });
 
   return {
-    fetchFor(server, plan, { canLogin, received }) {
+    /** `canLogin`: the server names where its logins are; these places are reached too, as far as they are public. */
+    fetchFor(
+      server: string,
+      plan: HttpPlan,
+      { canLogin, received }: { readonly canLogin: boolean; readonly received: ReceivedBytes },
+    ): CheckedFetch {
       const names = listSecrets(Object.values(plan.headers));
       const granted: PermissionSet = { net: [...plan.net], ...(names.length === 0 ? {} : { env: names }) };
       const own = createMcpUser(server, () => granted);
@@ -62,7 +59,7 @@ export function createMcpNetwork(parts: {
         maxRedirects: network.maxRedirects,
       });
     },
-    close: () => connections.close(),
+    close: (): Promise<void> => connections.close(),
   };
 }
 

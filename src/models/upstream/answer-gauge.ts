@@ -1,9 +1,3 @@
-/** Guesses how many tokens an answer has that nobody counted, while its bytes go by. */
-export interface AnswerGauge {
-  push(chunk: Uint8Array): void;
-  tokens(): number;
-}
-
 const newline = 10;
 const bytesPerToken = 4;
 
@@ -11,13 +5,13 @@ const bytesPerToken = 4;
  * Servers stream a token or more in each event, and what an event has around its text is as long as the shortest of them is. A whole
  * answer is taken for text.
  */
-export function createAnswerGauge(isStreamed: boolean): AnswerGauge {
+export function createAnswerGauge(isStreamed: boolean) {
   let events = 0;
   let bytes = 0;
   let shortest = Number.POSITIVE_INFINITY;
   let line = 0;
   return {
-    push(chunk) {
+    push(chunk: Uint8Array): void {
       bytes += chunk.length;
       if (!isStreamed) return;
       const piece = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
@@ -33,7 +27,7 @@ export function createAnswerGauge(isStreamed: boolean): AnswerGauge {
       }
       line += piece.length - from;
     },
-    tokens() {
+    tokens(): number {
       if (!isStreamed || events === 0) return Math.ceil(bytes / bytesPerToken);
       return Math.max(events, Math.ceil((bytes - events * shortest) / bytesPerToken));
     },

@@ -1,12 +1,5 @@
 import { hasObject } from './usage-reader.ts';
 
-/** Takes the chunk that tells of nothing but the usage out of a stream of Chat Completions. */
-export interface UsageFilter {
-  /** What may go on of this piece and of those before it: whole lines. */
-  push(chunk: Uint8Array): Uint8Array;
-  end(): Uint8Array;
-}
-
 /** A line that is longer is no such chunk. */
 const maxLineBytes = 64 * 1024;
 const newline = 10;
@@ -15,7 +8,7 @@ const usageKey = '"usage"';
 const emptyChoices = /"choices":\s*\[\s*\]/;
 
 /** Creates it for one stream: for a client that did not ask what its answer cost, while the daemon did. */
-export function createUsageFilter(): UsageFilter {
+export function createUsageFilter() {
   /** A line that has not ended, in the pieces in which it came. */
   let held: Buffer[] = [];
   let heldBytes = 0;
@@ -42,7 +35,8 @@ export function createUsageFilter(): UsageFilter {
   }
 
   return {
-    push(chunk) {
+    /** What may go on of this piece and of those before it: whole lines. */
+    push(chunk: Uint8Array): Uint8Array {
       const piece = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
       const end = piece.lastIndexOf(newline) + 1;
       if (end === 0 && heldBytes + piece.length <= maxLineBytes) {
@@ -67,7 +61,7 @@ export function createUsageFilter(): UsageFilter {
       }
       return Buffer.concat(passed);
     },
-    end() {
+    end(): Uint8Array {
       const line = take();
       return line.length > 0 && passLine(line) ? line : nothing;
     },

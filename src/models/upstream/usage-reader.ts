@@ -4,12 +4,6 @@ import type { JsonObject } from '../../conversation/conversation.ts';
 import { objectIn } from '../wire/json-fields.ts';
 import type { WireFormat } from '../wire/wire-format.ts';
 
-/** Finds what an answer cost while its bytes go by, without reading the rest of it. */
-export interface UsageReader {
-  push(chunk: Uint8Array): void;
-  end(): TokenUsage | undefined;
-}
-
 /** A line of a stream that is longer has no usage. */
 const maxLineBytes = 1024 * 1024;
 const newline = 10;
@@ -27,7 +21,7 @@ export function hasObject(bytes: Buffer, key: string): boolean {
 const [colon, space, brace] = [58, 32, 123];
 
 /** Reads lines of streams in which the word stands, or a whole answer. */
-export function createUsageReader({ usageName, readUsage }: WireFormat, isStreamed: boolean): UsageReader {
+export function createUsageReader({ usageName, readUsage }: WireFormat, isStreamed: boolean) {
   const word = `"${usageName}"`;
   let kept: Buffer[] = [];
   let keptBytes = 0;
@@ -62,17 +56,16 @@ export function createUsageReader({ usageName, readUsage }: WireFormat, isStream
   }
 
   return {
-    push(chunk) {
+    push(chunk: Uint8Array): void {
       let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-      if (!isStreamed) return keep(rest);
-      for (let at = rest.indexOf(newline); at !== -1; at = rest.indexOf(newline)) {
+      for (let at = isStreamed ? rest.indexOf(newline) : -1; at !== -1; at = rest.indexOf(newline)) {
         keep(rest.subarray(0, at));
         readLine(take());
         rest = rest.subarray(at + 1);
       }
       if (rest.length > 0) keep(rest);
     },
-    end() {
+    end(): TokenUsage | undefined {
       if (isStreamed) readLine(take());
       else readText(take().toString('utf8'));
       return Object.keys(counted).length === 0 ? undefined : readUsage(counted);

@@ -7,14 +7,8 @@ export interface WireMessage {
   readonly value: unknown;
 }
 
-/** What servers answer to a request for a stream: server-sent events, a JSON list that grows, or one JSON text after all. */
-export interface MessageSplitter {
-  push(text: string): WireMessage[];
-  end(): WireMessage[];
-}
-
 /** Splits what comes in pieces, cut anywhere, into messages. Nothing of it is dropped: what is no message comes as text. */
-export function createMessageSplitter(): MessageSplitter {
+export function createMessageSplitter() {
   let messages: WireMessage[] = [];
   let isJson: boolean | undefined;
   let lead = '';
@@ -32,7 +26,7 @@ export function createMessageSplitter(): MessageSplitter {
   }
 
   return {
-    push(text) {
+    push(text: string): WireMessage[] {
       lead += isJson === undefined ? text : '';
       const [first] = lead
         .trimStart()
@@ -45,7 +39,7 @@ export function createMessageSplitter(): MessageSplitter {
       else parser.feed(piece);
       return take();
     },
-    end() {
+    end(): WireMessage[] {
       if (isJson === true) objects.end();
       // A last event without its empty line was cut off by the server, but may be whole.
       else if (isJson === false) parser.feed('\n\n');

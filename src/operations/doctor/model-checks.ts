@@ -31,6 +31,6 @@ function readOffline(config: DoctorFacts['config']): readonly ProviderState[] {
   return createModelCatalog({
     settings: config.models,
     readKey: ({ keyName = '', baseUrl, keyHeader }) => readModelKey(keyName, baseUrl, sources, keyHeader),
-    lists: { read: async () => [] },
+    lists: { read: async () => [], problemOf: () => undefined },
   }).providers();
 }
