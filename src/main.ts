@@ -23,7 +23,7 @@ import { openTools } from './main/tools.ts';
 import { openTrials } from './main/trials.ts';
 import { openUpstreams } from './main/upstreams.ts';
 import { warmUp } from './main/warm-up.ts';
-import { createModelAsker } from './models/server-sampling.ts';
+import { createModelAsker } from './models/text-generator.ts';
 import { createAnonymousCleaner } from './operations/anonymous-cleaner.ts';
 import { type Daemon, type DaemonOptions, drainMs } from './operations/daemon-types.ts';
 import { createOperations } from './operations/table.ts';

@@ -1,7 +1,7 @@
 import { FormData } from 'undici';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { ModelCatalog } from '../models/catalog.ts';
-import { estimateRequest } from '../models/request-estimate.ts';
+import { estimateRequest } from '../models/prices.ts';
 import type { AsIsRequest, Upstreams } from '../models/upstream.ts';
 import { requireObject } from '../models/wire/json-fields.ts';
 import type { RequestAddress, WireFormatName } from '../models/wire/wire-format.ts';

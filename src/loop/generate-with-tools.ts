@@ -4,7 +4,7 @@ import type { GenerateWithTools, TextTools } from '../capabilities/llm.ts';
 import type { StreamEvent } from '../conversation/answer.ts';
 import { Deadline } from '../engines/deadline.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { estimateRequest } from '../models/request-estimate.ts';
+import { estimateRequest } from '../models/prices.ts';
 import { toConversation, toResult } from '../models/text-generator.ts';
 import type { UpstreamAnswer, Upstreams } from '../models/upstream.ts';
 import type { Redactor } from '../secrets/secret-types.ts';

@@ -1,6 +1,7 @@
 import {
   type InputRequiredResult,
   inputRequired,
+  type LoggingLevel,
   ProtocolError,
   ProtocolErrorCode,
   type ServerContext,
@@ -10,12 +11,11 @@ import type { ClientAbility } from '../calls/call-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Ask } from '../operations/ask.ts';
 import type { Ended } from '../operations/calling/call-content.ts';
-import { CallWatch } from '../operations/calling/call-watch.ts';
+import { type CallNews, CallWatch } from '../operations/calling/call-watch.ts';
 import { type ApprovalView, approvalContracts } from '../operations/contracts/access/approvals.ts';
 import { executionContracts } from '../operations/contracts/executions.ts';
 import type { OperationContext } from '../operations/operation.ts';
 import type { ClientAbilities } from './client-abilities.ts';
-import { tellClient } from './client-news.ts';
 import {
   answerQuestions,
   type ClientQuestion,
@@ -214,3 +214,31 @@ export async function runCall(parts: CallParts, requested: RequestedCall, ctx: S
 function listAbilities({ form, sampling, roots }: ClientAbilities): ClientAbility[] {
   return [...(form ? ['form' as const] : []), ...(sampling ? ['sampling' as const] : []), ...(roots ? ['roots' as const] : [])];
 }
+
+const levels: Readonly<Record<string, LoggingLevel>> = { debug: 'debug', info: 'info', warn: 'warning', error: 'error' };
+
+/** Tells the client of a request how its call gets on, as far as it asked to be told. */
+export function tellClient({ mcpReq }: ServerContext): CallNews {
+  const progressToken = mcpReq._meta?.progressToken;
+  let last = Number.NEGATIVE_INFINITY;
+  return {
+    progress(done, total, message) {
+      // The protocol has progress rise.
+      if (progressToken === undefined || done <= last) return;
+      last = done;
+      const params = {
+        progressToken,
+        progress: done,
+        ...(total === undefined ? {} : { total }),
+        ...(message === undefined ? {} : { message }),
+      };
+      void mcpReq.notify({ method: 'notifications/progress', params }).catch(ignoreGone);
+    },
+    log(level, text) {
+      void mcpReq.log(levels[level] ?? 'info', text).catch(ignoreGone);
+    },
+  };
+}
+
+/** A client that went away is told nothing. */
+function ignoreGone(): void {}

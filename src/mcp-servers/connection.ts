@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type CallToolResult,
   Client,
@@ -8,6 +9,7 @@ import {
   type Tool,
   type Transport,
 } from '@modelcontextprotocol/client';
+import type { CheckedFetch } from '../capabilities/network/checked-fetch.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { cleanUntrustedText } from '../permissions/untrusted-text.ts';
 import type { HostedCall } from '../tools/hosted/hosted-types.ts';
@@ -16,7 +18,6 @@ import type { ListedOfferings } from './offerings/read-offerings.ts';
 import { createResourceWatcher } from './offerings/resource-watcher.ts';
 import type { AskForm } from './questions/answer-form.ts';
 import { type AskModelForCall, createServerSampling } from './questions/answer-sampling.ts';
-import { runningCall } from './running-call.ts';
 import type { ReceivedBytes } from './transport/stream-bounds.ts';
 
 /** A connection to a server, in either era. */
@@ -237,4 +238,27 @@ const warnLevels: ReadonlySet<string> = new Set(['warning', 'error', 'critical',
 function logMessage(call: HostedCall, { level, data }: LoggingMessageNotification['params']): void {
   const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
   call.onOutput(warnLevels.has(level) ? 'stderr' : 'stdout', Buffer.from(`${cleanUntrustedText(text, 4000)}\n`));
+}
+
+/** The call for which something is sent and received. */
+export interface RunningCall {
+  readonly call: HostedCall;
+  /** Aborts when the call is over, however it ended. */
+  readonly over: AbortSignal;
+}
+
+/** Whatever runs within a call of a server's tool knows which one. */
+export const runningCall = new AsyncLocalStorage<RunningCall>();
+
+const callMethods = /"method":"(?:tools\/call|prompts\/get|resources\/read|completion\/complete)"/;
+
+/** Ends the stream of a call with the call: the older era leaves it open for as long as the server likes. */
+export function endWithCall(fetch: CheckedFetch): CheckedFetch {
+  return (url, init = {}) => {
+    const over = runningCall.getStore()?.over;
+    const isOfCall = init.method === 'GET' || (typeof init.body === 'string' && callMethods.test(init.body));
+    if (over === undefined || !isOfCall) return fetch(url, init);
+    const { signal } = init;
+    return fetch(url, { ...init, signal: signal == null ? over : AbortSignal.any([signal, over]) });
+  };
 }

@@ -6,8 +6,7 @@ import type { TokenUsage } from '../conversation/answer.ts';
 import type { ConversationRequest } from '../conversation/request.ts';
 import type { ModelUseTable } from '../store/tables/model-uses.ts';
 import { reserveOfKey } from './key-budget.ts';
-import { costOf, findPrice } from './prices.ts';
-import { estimateRequest } from './request-estimate.ts';
+import { costOf, estimateRequest, findPrice } from './prices.ts';
 import type { AskedBy, UpstreamMeter, UpstreamTarget, UpstreamUse } from './upstream.ts';
 
 /** What one model was used for since the start. */

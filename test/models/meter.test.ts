@@ -8,7 +8,7 @@ import type { TokenUsage } from '../../src/conversation/answer.ts';
 import type { ConversationRequest } from '../../src/conversation/request.ts';
 import { HotcellError } from '../../src/errors/hotcell-error.ts';
 import { createModelMeter } from '../../src/models/meter.ts';
-import { estimateRequest } from '../../src/models/request-estimate.ts';
+import { estimateRequest } from '../../src/models/prices.ts';
 import type { AskedBy, UpstreamReservation, UpstreamTarget } from '../../src/models/upstream.ts';
 import { openStore } from '../../src/store/open.ts';
 import { temporaryDir, temporaryStore } from '../store/temporary-store.ts';

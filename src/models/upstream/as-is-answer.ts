@@ -3,10 +3,9 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { AsIsRequest, UpstreamTarget } from '../upstream.ts';
 import type { WireFormat } from '../wire/wire-format.ts';
 import { wireFormats } from '../wire/wire-formats.ts';
-import { createAnswerGauge } from './answer-gauge.ts';
 import { brokenOff, explainLostAnswer, maxAnswerBytes, tooLong, type UpstreamResponse } from './http.ts';
 import { createUsageFilter } from './usage-filter.ts';
-import { createUsageReader } from './usage-reader.ts';
+import { createAnswerGauge, createUsageReader } from './usage-reader.ts';
 
 /** How an answer that went on as it came has ended. */
 export interface AsIsEnd {

@@ -4,12 +4,11 @@ import type { ModelFailure, RateLimit, StreamEvent, TokenUsage } from '../../con
 import { eventsOfAnswer } from '../../conversation/collect-answer.ts';
 import type { ConversationRequest } from '../../conversation/request.ts';
 import type { AskedBy, UpstreamMeter, UpstreamReservation, Upstreams, UpstreamTarget, UpstreamUse } from '../upstream.ts';
-import { malformedCode, readFailure, readRateLimits } from '../wire/failures.ts';
+import { failureOfError, malformedCode, readFailure, readRateLimits } from '../wire/failures.ts';
 import type { WireFormat } from '../wire/wire-format.ts';
 import { wireFormats } from '../wire/wire-formats.ts';
 import { decideAfterFailure } from './after-failure.ts';
 import { passOn } from './as-is-answer.ts';
-import { failureOfError } from './failure-of-error.ts';
 import {
   brokenOff,
   explainLostAnswer,

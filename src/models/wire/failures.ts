@@ -1,5 +1,6 @@
 import type { ModelFailure, RateLimit } from '../../conversation/answer.ts';
 import type { JsonObject } from '../../conversation/conversation.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
 import { numberIn, objectIn, objectsIn, textIn } from './json-fields.ts';
 import type { WireFailure, WireFormat } from './wire-format.ts';
 
@@ -216,4 +217,22 @@ export const malformedCode = 'upstream_malformed';
 /** A failure that a chunk of a stream tells of. */
 export function brokenStream(message: string): ModelFailure {
   return { kind: 'server-error', status: 502, message };
+}
+
+/** A refusal of the daemon itself, as providers fail. */
+export function failureOfError(error: unknown): ModelFailure {
+  if (!(error instanceof HotcellError)) throw error;
+  const { status, message, fix, facts } = error;
+  const code = typeof facts.code === 'string' ? facts.code : error.code;
+  const param = typeof facts.param === 'string' ? { param: facts.param } : {};
+  const retryAfterMs = typeof facts.retryAfterMs === 'number' ? { retryAfterMs: facts.retryAfterMs } : {};
+  return {
+    kind: kindOfStatus(status),
+    status,
+    code,
+    message: `${message} ${fix}`,
+    fix,
+    ...param,
+    ...retryAfterMs,
+  };
 }

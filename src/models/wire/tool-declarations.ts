@@ -2,8 +2,8 @@ import { isObject } from '../../config/json-object.ts';
 import type { JsonObject, Part, ToolCallPart } from '../../conversation/conversation.ts';
 import type { ConversationRequest } from '../../conversation/request.ts';
 import { freeTextArguments } from '../../conversation/tool-arguments.ts';
-import type { Losses } from './losses.ts';
 import { writeEach } from './parts.ts';
+import type { Losses } from './writing.ts';
 
 /** What a tool that takes a text takes in formats that know only JSON. */
 export const freeTextSchema: JsonObject = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] };

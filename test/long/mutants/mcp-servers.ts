@@ -89,14 +89,14 @@ export const mcpServerMutants: MutantsByPromise = {
     },
     {
       what: 'a line may be of any length',
-      file: 'src/mcp-servers/transport/line-reader.ts',
+      file: 'src/mcp-servers/transport/stdio-transport.ts',
       find: 'if (held > maxBytes) {',
       replace: 'if (held > Number.MAX_SAFE_INTEGER) {',
-      tests: ['test/mcp-servers/hostile-servers.test.ts', 'test/mcp-servers/transport/line-reader.test.ts'],
+      tests: ['test/mcp-servers/hostile-servers.test.ts', 'test/mcp-servers/transport/stdio-transport.test.ts'],
     },
     {
       what: 'the stream of a call goes on after the call',
-      file: 'src/mcp-servers/running-call.ts',
+      file: 'src/mcp-servers/connection.ts',
       find: 'if (over === undefined || !isOfCall) return fetch(url, init);',
       replace: 'if (over !== null) return fetch(url, init);',
       tests: ['test/mcp-servers/http-servers.test.ts'],
@@ -119,7 +119,7 @@ export const mcpServerMutants: MutantsByPromise = {
     },
     {
       what: 'what a server has a model read keeps its secrets',
-      file: 'src/models/server-sampling.ts',
+      file: 'src/models/text-generator.ts',
       find: 'redactor.isIdle ? request : redactor.value(request)',
       replace: 'redactor.isIdle ? request : request',
       tests: ['test/mcp-servers/sampling.test.ts'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createAnswerGauge } from '../../../src/models/upstream/answer-gauge.ts';
 import { createUsageFilter } from '../../../src/models/upstream/usage-filter.ts';
+import { createAnswerGauge } from '../../../src/models/upstream/usage-reader.ts';
 
 const chunk = (fields: object) => `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', ...fields })}\n\n`;
 const said = (content: string, more: object = {}) => chunk({ choices: [{ index: 0, delta: { content }, ...more }] });

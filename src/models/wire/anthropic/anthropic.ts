@@ -2,8 +2,7 @@ import type { ListedModel, WireFormat } from '../wire-format.ts';
 import { serverSentEvent } from '../writing.ts';
 import { readMessagesAnswer, readMessagesUsage, writeMessagesAnswer } from './answer.ts';
 import { readMessagesRequest, writeMessagesRequest } from './request.ts';
-import { createMessagesStreamReader } from './stream-reader.ts';
-import { createMessagesStreamWriter } from './stream-writer.ts';
+import { createMessagesStreamReader, createMessagesStreamWriter } from './stream.ts';
 
 /** Anthropic Messages. */
 export const anthropic: WireFormat = {

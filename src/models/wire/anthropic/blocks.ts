@@ -9,7 +9,6 @@ import {
 } from '../../../conversation/conversation.ts';
 import { argumentsOf, argumentsValue, readToolArguments } from '../../../conversation/tool-arguments.ts';
 import { compact, known, objectIn, objectsIn, onlyText, textIn } from '../json-fields.ts';
-import type { Losses } from '../losses.ts';
 import {
   type Direction,
   idOfSource,
@@ -22,6 +21,7 @@ import {
   unseal,
   writeEach,
 } from '../parts.ts';
+import type { Losses } from '../writing.ts';
 
 const format = 'anthropic';
 

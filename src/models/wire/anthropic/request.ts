@@ -21,10 +21,10 @@ import {
   requireObjects,
   textIn,
 } from '../json-fields.ts';
-import { createLosses, type Losses } from '../losses.ts';
 import { fitForProvider } from '../provider-request.ts';
 import { freeTextSchema, writeNativeTools } from '../tool-declarations.ts';
 import type { Written } from '../wire-format.ts';
+import { createLosses, type Losses } from '../writing.ts';
 import { readBlocks, writeBlocks } from './blocks.ts';
 
 const format = 'anthropic';

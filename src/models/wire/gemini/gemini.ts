@@ -4,8 +4,7 @@ import type { ListedModel, ReadAddress, WireFormat } from '../wire-format.ts';
 import { serverSentEvent } from '../writing.ts';
 import { readGeminiAnswer, readGeminiUsage, writeGeminiAnswer } from './answer.ts';
 import { readGeminiRequest, writeGeminiRequest } from './request.ts';
-import { createGeminiStreamReader } from './stream-reader.ts';
-import { createGeminiStreamWriter } from './stream-writer.ts';
+import { createGeminiStreamReader, createGeminiStreamWriter } from './stream.ts';
 
 /** Gemini `v1beta`. */
 export const gemini: WireFormat = {

@@ -9,8 +9,8 @@ import {
 } from '../../../conversation/conversation.ts';
 import { argumentsOf, argumentsValue, readToolArguments } from '../../../conversation/tool-arguments.ts';
 import { compact, known, objectIn, objectsIn, textIn } from '../json-fields.ts';
-import type { Losses } from '../losses.ts';
 import { type Direction, type ReadName, readCallPart, sealAs, sealFor, shownReasoning, unseal, writeEach } from '../parts.ts';
+import type { Losses } from '../writing.ts';
 
 const format = 'gemini';
 

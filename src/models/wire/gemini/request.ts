@@ -20,10 +20,10 @@ import {
   requireObjects,
   textIn,
 } from '../json-fields.ts';
-import { createLosses, type Losses } from '../losses.ts';
 import { fitForProvider } from '../provider-request.ts';
 import { freeTextSchema, readOpenApiSchema, writeNativeTools } from '../tool-declarations.ts';
 import type { RequestAddress, Written } from '../wire-format.ts';
+import { createLosses, type Losses } from '../writing.ts';
 import { readGeminiPart, writeGeminiParts } from './parts.ts';
 
 const format = 'gemini';

@@ -1,8 +1,8 @@
 import { type JsonObject, keep, keptOf, type MediaSource, type Part } from '../../../conversation/conversation.ts';
 import { compact, describeWrong, known, objectIn, onlyText, requireObject, textIn } from '../json-fields.ts';
-import type { Losses } from '../losses.ts';
 import { readInputAudio, writeInputAudio } from '../openai-shapes.ts';
 import { idOfSource, readTextPart, sourceOfUrl, urlOfSource, writeEach } from '../parts.ts';
+import type { Losses } from '../writing.ts';
 
 const format = 'openai-chat';
 

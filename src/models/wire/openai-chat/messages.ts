@@ -10,9 +10,9 @@ import {
 import type { ConversationRequest } from '../../../conversation/request.ts';
 import { freeTextArguments, readToolArguments } from '../../../conversation/tool-arguments.ts';
 import { compact, describeWrong, objectIn, objectsIn, textIn } from '../json-fields.ts';
-import type { Losses } from '../losses.ts';
 import { argumentsText } from '../openai-shapes.ts';
 import { type ReadName, readCallPart, sealAs, shownReasoning, unseal } from '../parts.ts';
+import type { Losses } from '../writing.ts';
 import { readChatContent, writeChatContent } from './content.ts';
 
 const format = 'openai-chat';

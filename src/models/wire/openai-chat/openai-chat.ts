@@ -2,8 +2,7 @@ import { openaiFacts } from '../openai-shapes.ts';
 import type { WireFormat } from '../wire-format.ts';
 import { readChatAnswer, readChatUsage, writeChatAnswer } from './answer.ts';
 import { readChatRequest, writeChatRequest } from './request.ts';
-import { createChatStreamReader } from './stream-reader.ts';
-import { createChatStreamWriter } from './stream-writer.ts';
+import { createChatStreamReader, createChatStreamWriter } from './stream.ts';
 
 /** OpenAI Chat Completions, and the servers that are compatible with it. */
 export const openaiChat: WireFormat = {

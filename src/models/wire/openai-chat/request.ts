@@ -13,11 +13,11 @@ import {
   requireObjects,
   textIn,
 } from '../json-fields.ts';
-import { createLosses, type Losses } from '../losses.ts';
 import { readShape, writeShape } from '../openai-shapes.ts';
 import { fitForProvider } from '../provider-request.ts';
 import { freeTextSchema, writeNativeTools } from '../tool-declarations.ts';
 import type { Written } from '../wire-format.ts';
+import { createLosses, type Losses } from '../writing.ts';
 import { readChatMessages, writeChatMessages } from './messages.ts';
 
 const format = 'openai-chat';

@@ -10,9 +10,9 @@ import {
 } from '../../../conversation/conversation.ts';
 import { freeTextArguments, readToolArguments } from '../../../conversation/tool-arguments.ts';
 import { compact, known, objectIn, objectsIn, onlyText, textIn } from '../json-fields.ts';
-import type { Losses } from '../losses.ts';
 import { argumentsText } from '../openai-shapes.ts';
 import { type ReadName, readCallPart, sealAs, unseal, writeEach } from '../parts.ts';
+import type { Losses } from '../writing.ts';
 import { readContentPart, readResponsesContent, writeContentPart } from './content.ts';
 
 const format = 'openai-responses';

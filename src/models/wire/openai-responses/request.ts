@@ -14,12 +14,12 @@ import {
   requireObjects,
   textIn,
 } from '../json-fields.ts';
-import { createLosses, type Losses } from '../losses.ts';
 import { readShape, writeShape } from '../openai-shapes.ts';
 import { writeEach } from '../parts.ts';
 import { fitForProvider } from '../provider-request.ts';
 import { freeTextSchema, writeNativeTools } from '../tool-declarations.ts';
 import type { Written } from '../wire-format.ts';
+import { createLosses, type Losses } from '../writing.ts';
 import { readResponsesContent, writeContentPart } from './content.ts';
 import { readOutputItem, writeOutputItems, writeResultItem } from './items.ts';
 

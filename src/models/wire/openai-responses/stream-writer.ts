@@ -1,9 +1,8 @@
 import type { EventOf, TokenUsage } from '../../../conversation/answer.ts';
 import { type JsonObject, keptOf, type Part, type RefusalPart, type TextPart } from '../../../conversation/conversation.ts';
 import { objectIn, textIn } from '../json-fields.ts';
-import { createLosses } from '../losses.ts';
 import type { AnswerContext, StreamWriter } from '../wire-format.ts';
-import { createWriting, serverSentEvent } from '../writing.ts';
+import { createLosses, createWriting, serverSentEvent } from '../writing.ts';
 import { writeResponseError, writeResponseShell, writeResponsesStop, writeResponsesUsage } from './answer.ts';
 import { writeContentPart } from './content.ts';
 import { isSaid, sharesItem, writeItem, writeMessageItem } from './items.ts';

@@ -1,15 +1,16 @@
 import { isObject } from '../../../config/json-object.ts';
 import type { AnswerStop, TokenUsage } from '../../../conversation/answer.ts';
-import { type JsonObject, keep, type Part } from '../../../conversation/conversation.ts';
-import { readFailureIn } from '../failures.ts';
+import { type JsonObject, type Part, keep, keptOf } from '../../../conversation/conversation.ts';
+import { readFailureIn, writeFailure } from '../failures.ts';
 import { compact, nonEmpty, objectIn, objectsIn, textIn } from '../json-fields.ts';
-import { unseal } from '../parts.ts';
+import { createSummarySeparator, unseal } from '../parts.ts';
 import { builderFor, createReading, nameReaderOf, namerOf } from '../reading.ts';
 import { fitCall } from '../tool-declarations.ts';
-import type { ReadOptions, StreamReader } from '../wire-format.ts';
-import { readGeminiStop, readGeminiUsage } from './answer.ts';
+import type { AnswerContext, ReadOptions, StreamReader, StreamWriter } from '../wire-format.ts';
+import { readGeminiStop, readGeminiUsage, writeGeminiStop, writeGeminiUsage } from './answer.ts';
 import { PartialArguments } from './partial-arguments.ts';
-import { readGeminiPart } from './parts.ts';
+import { readGeminiPart, writeGeminiPart } from './parts.ts';
+import { createLosses, createWriting, serverSentEvent } from '../writing.ts';
 
 const format = 'gemini';
 
@@ -110,4 +111,45 @@ export function createGeminiStreamReader(options: ReadOptions = {}): StreamReade
   }
 
   return createReading({ format, builder, read, end });
+}
+
+/** Writes the chunks of `streamGenerateContent?alt=sse`. Calls are written when they are whole: clients expect their arguments so. */
+export function createGeminiStreamWriter({ id }: AnswerContext = {}): StreamWriter {
+  const losses = createLosses(format);
+  const separate = createSummarySeparator();
+  let head: JsonObject = {};
+
+  const chunk = (candidate: JsonObject, fields: JsonObject = {}): string =>
+    serverSentEvent({ candidates: [{ ...candidate, index: 0 }], ...fields, ...head });
+  const piece = (part: JsonObject): string => chunk({ content: { role: 'model', parts: [part] } });
+  const count = (usage: TokenUsage | undefined): JsonObject =>
+    usage === undefined ? {} : { usageMetadata: writeGeminiUsage(usage) };
+
+  return createWriting(format, losses, {
+    start(event) {
+      const { candidate, ...rest } = keptOf(event, format);
+      head = { modelVersion: event.model, responseId: id ?? event.id, ...rest };
+      return '';
+    },
+    continuePart({ index, text, channel }, { type }) {
+      if (type === 'reasoning') return piece({ text: `${separate(index, channel)}${text}`, thought: true });
+      return type === 'text' || type === 'refusal' ? piece({ text }) : '';
+    },
+    /** Of texts the signature remains to be said, of other parts everything. */
+    endPart({ part, warning }) {
+      const isSpoken = part.type === 'text' || part.type === 'refusal' || part.type === 'reasoning';
+      if (warning !== undefined && isSpoken) losses.note('A part whose end differs from its pieces');
+      const written = writeGeminiPart(part, 'to-client', losses);
+      if (written === undefined) return '';
+      if (!isSpoken) return piece(written);
+      return written.thoughtSignature === undefined ? '' : piece({ ...written, text: '' });
+    },
+    writeNative: (value) => serverSentEvent({ ...value, ...head }),
+    finish({ stop, usage, kept }) {
+      const { candidate, ...rest } = objectIn(kept?.[format]);
+      const content = { role: 'model', parts: [{ text: '' }] };
+      return chunk({ content, finishReason: writeGeminiStop(stop), ...objectIn(candidate) }, { ...rest, ...count(usage) });
+    },
+    fail: ({ failure }) => serverSentEvent(writeFailure('gemini', failure).body),
+  });
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLineReader } from '../../../src/mcp-servers/transport/line-reader.ts';
+import { createLineReader } from '../../../src/mcp-servers/transport/stdio-transport.ts';
 
 describe('createLineReader', () => {
   it('gives the same lines however the bytes are cut', () => {
