@@ -3,7 +3,7 @@ import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from '@a2
 import type { Caller } from '../callers/caller.ts';
 import type { EventLog } from '../events/event.ts';
 import { createAsk } from '../operations/ask.ts';
-import { createToolBooks } from '../operations/calling/tool-book.ts';
+import { openToolBooks } from '../operations/calling/tool-book.ts';
 import type { InvocableOperation } from '../operations/invoke.ts';
 import { describeAgent } from './agent-card.ts';
 import { createRequestHandler } from './request-handler.ts';
@@ -18,21 +18,16 @@ export interface A2aDoorParts {
 }
 
 /** Speaks A2A 1.0 with other agents: JSON-RPC over HTTP. */
-export interface A2aDoor {
-  card(origin: string): unknown;
-  /** Answers one request; `body` is what it brought, parsed. */
-  handle(request: Request, body: unknown, caller: Caller): Promise<Response>;
-  close(): void;
-}
+export type A2aDoor = ReturnType<typeof createA2aDoor>;
 
 /** Opens the door on the operations of a daemon. */
-export function createA2aDoor({ version, operations, events, isValid }: A2aDoorParts): A2aDoor {
+export function createA2aDoor({ version, operations, events, isValid }: A2aDoorParts) {
   const ask = createAsk(operations);
-  const books = createToolBooks(ask);
-  const endWatch = events.subscribe({ types: ['tools-change', 'setting-change'] }, books.outdate);
+  const books = openToolBooks(ask, events);
   return {
-    card: (origin) => AgentCard.toJSON(describeAgent(origin, version)),
-    async handle(request, body, caller) {
+    card: (origin: string): unknown => AgentCard.toJSON(describeAgent(origin, version)),
+    /** Answers one request; `body` is what it brought, parsed. */
+    async handle(request: Request, body: unknown, caller: Caller): Promise<Response> {
       const requestedVersion = request.headers.get(A2A_VERSION_HEADER) ?? '';
       const handler = new JsonRpcTransportHandler(createRequestHandler({ ask, books, version }, caller, request.signal));
       const sent: Record<string, unknown> = typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body } : {};
@@ -46,7 +41,7 @@ export function createA2aDoor({ version, operations, events, isValid }: A2aDoorP
       const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
       return new Response(ReadableStream.from(writeEvents(answer, sent.id, () => isValid(caller))), { headers });
     },
-    close: endWatch,
+    close: books.close,
   };
 }
 

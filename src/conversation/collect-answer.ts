@@ -27,6 +27,13 @@ export function createAnswerCollector() {
   };
 }
 
+/** Reads an answer to its end. Rejects as its events do. */
+export async function collectAnswer(events: AsyncIterable<StreamEvent>): Promise<ConversationAnswer> {
+  const collector = createAnswerCollector();
+  for await (const event of events) collector.push(event);
+  return collector.answer();
+}
+
 /** The events that a whole answer comes to. */
 export function eventsOfAnswer({ id, model, parts, stop, usage, failure, kept }: ConversationAnswer): StreamEvent[] {
   const counted = usage && { usage };

@@ -112,7 +112,8 @@ function describeAnswer(
   };
 }
 
-function toHeader(text: string): string {
+/** A text as a header can hold it. */
+export function toHeader(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, '?');
 }
 

@@ -1,9 +1,10 @@
 import { isObject } from '../config/json-object.ts';
 import type { JsonObject } from '../conversation/conversation.ts';
-import type { AsIsRequest } from '../models/upstream.ts';
+import type { AsIsRequest, Upstreams } from '../models/upstream.ts';
 import type { RequestAddress, WireFormat } from '../models/wire/wire-format.ts';
 import { wireFormats } from '../models/wire/wire-formats.ts';
-import type { GatewayRequest } from './gateway-types.ts';
+import { replyFailure, toHeader } from './answer-client.ts';
+import { askedBy, type GatewayReply, type GatewayRequest } from './gateway-types.ts';
 
 /** A request for a provider of the format in which it came: nothing of it is touched but the name of the model. */
 export function asItCame(
@@ -40,6 +41,20 @@ export function asItCame(
     read: () => format.readRequest(body, { ...address, model }),
     isBounded: boundNames.some((name) => typeof bounds[name] === 'number'),
   };
+}
+
+/** Passes it on, and its answer back; undefined where the model speaks another format. */
+export async function passOn(
+  upstreams: Pick<Upstreams, 'forward'>,
+  sent: AsIsRequest,
+  request: GatewayRequest,
+): Promise<GatewayReply | undefined> {
+  const answer = await upstreams.forward(sent, askedBy(request));
+  if (answer === undefined) return undefined;
+  if ('kind' in answer) return replyFailure(wireFormats[sent.formats[0]], answer);
+  const { provider, model } = answer.target;
+  const headers = { ...answer.headers, 'x-hotcell-upstream': toHeader(`${provider}/${model}`) };
+  return { status: answer.status, headers, body: answer.bytes };
 }
 
 /** Headers of clients that say something to providers of their own format. */

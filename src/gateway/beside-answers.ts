@@ -7,19 +7,12 @@ import { requireObject } from '../models/wire/json-fields.ts';
 import type { RequestAddress, WireFormatName } from '../models/wire/wire-format.ts';
 import { wireFormats } from '../models/wire/wire-formats.ts';
 import { replyFailure, replyJson } from './answer-client.ts';
-import { asItCame, pickHeaders } from './as-it-came.ts';
+import { asItCame, passOn, pickHeaders } from './as-it-came.ts';
 import { askedBy, type GatewayReply, type GatewayRequest } from './gateway-types.ts';
 
 /** Creates what clients ask for beside answers of models. */
 export function createBesideAnswers({ upstreams, catalog }: { upstreams: Upstreams; catalog: ModelCatalog }) {
   const list = (request: GatewayRequest) => catalog.list(askedBy(request), { isFetched: true });
-
-  async function pass(sent: AsIsRequest, request: GatewayRequest): Promise<GatewayReply | undefined> {
-    const answer = await upstreams.forward(sent, askedBy(request));
-    if (answer === undefined) return undefined;
-    if ('kind' in answer) return replyFailure(wireFormats[sent.formats[0]], answer);
-    return { status: answer.status, headers: answer.headers, body: answer.bytes };
-  }
 
   return {
     /** The models of a caller, or one of them, in the shape of a format. */
@@ -41,13 +34,13 @@ export function createBesideAnswers({ upstreams, catalog }: { upstreams: Upstrea
       const body = requireObject(request.body, 'body');
       const counted = tokenCounting.requestIn(body);
       const usual = asItCame(format, body, request, address);
-      const told = await pass({ ...usual, path: tokenCounting.pathOf, isStreamed: false, isFree: true }, request);
+      const told = await passOn(upstreams, { ...usual, path: tokenCounting.pathOf, isStreamed: false, isFree: true }, request);
       return told ?? replyJson(tokenCounting.write(estimateRequest(format.readRequest(counted, address))));
     },
     async embed(request: GatewayRequest): Promise<GatewayReply> {
       const body = requireObject(request.body, 'body');
       const sent = plain('/embeddings', textOf(body.model), request, (model) => JSON.stringify({ ...body, model }));
-      return (await pass(sent, request)) ?? refuseFormat('embeddings');
+      return (await passOn(upstreams, sent, request)) ?? refuseFormat('embeddings');
     },
     async transcribe(request: GatewayRequest): Promise<GatewayReply> {
       const form = await readForm(request);
@@ -59,7 +52,7 @@ export function createBesideAnswers({ upstreams, catalog }: { upstreams: Upstrea
         copy.set('model', model);
         return copy;
       });
-      return (await pass(sent, request)) ?? refuseFormat('audio/transcriptions');
+      return (await passOn(upstreams, sent, request)) ?? refuseFormat('audio/transcriptions');
     },
   };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isObject } from '../config/json-object.ts';
-import { createAnswerCollector } from '../conversation/collect-answer.ts';
+import { collectAnswer } from '../conversation/collect-answer.ts';
 import { type JsonObject, type Message, type Part, textOf } from '../conversation/conversation.ts';
 import type { ConversationRequest } from '../conversation/request.ts';
 import type { AskedBy, Upstreams } from '../models/upstream.ts';
@@ -32,9 +32,7 @@ export async function compactConversation(
     sampling: {},
     isStreamed: false,
   };
-  const collector = createAnswerCollector();
-  for await (const event of upstreams.ask(asked, by).events) collector.push(event);
-  const { parts, usage, failure } = collector.answer();
+  const { parts, usage, failure } = await collectAnswer(upstreams.ask(asked, by).events);
   if (failure !== undefined) return replyFailure(wireFormats[format], failure);
   const summary = textOf(parts);
   const said = messages.filter(({ role }) => role === 'user');

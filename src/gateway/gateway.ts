@@ -12,11 +12,11 @@ import { requireObject } from '../models/wire/json-fields.ts';
 import type { RequestAddress, WireFormat, WireFormatName } from '../models/wire/wire-format.ts';
 import { wireFormats } from '../models/wire/wire-formats.ts';
 import { createAsk } from '../operations/ask.ts';
-import { createToolBooks } from '../operations/calling/tool-book.ts';
+import { openToolBooks } from '../operations/calling/tool-book.ts';
 import type { InvocableOperation } from '../operations/invoke.ts';
 import type { KeptAnswerTable } from '../store/tables/kept-answers.ts';
 import { replyAnswer, replyFailure, replyJson, type TellableAnswer } from './answer-client.ts';
-import { asItCame } from './as-it-came.ts';
+import { asItCame, passOn } from './as-it-came.ts';
 import { createBesideAnswers } from './beside-answers.ts';
 import { compactConversation } from './compact.ts';
 import { type Asked, askedBy, type GatewayReply, type GatewayRequest } from './gateway-types.ts';
@@ -56,8 +56,7 @@ const pruneEveryMs = 3_600_000;
 export function createGateway(parts: GatewayParts) {
   const { upstreams, loops, keptAnswers, config, now } = parts;
   const ask = createAsk(parts.operations);
-  const books = createToolBooks(ask);
-  const endWatch = parts.events.subscribe({ types: ['tools-change', 'setting-change'] }, books.outdate);
+  const books = openToolBooks(ask, parts.events);
   const chooser = createToolChooser(ask, books);
   const turns = createKeptTurns(keptAnswers, now);
   const findLoop = loopFinderOf(loops);
@@ -76,18 +75,8 @@ export function createGateway(parts: GatewayParts) {
   prune();
 
   /** Passes it on as it came; undefined where that cannot be. */
-  async function forward(
-    format: WireFormat,
-    request: GatewayRequest,
-    address: RequestAddress,
-  ): Promise<GatewayReply | undefined> {
-    const body = requireObject(request.body, 'body');
-    const forwarded = await upstreams.forward(asItCame(format, body, request, address), askedBy(request));
-    if (forwarded === undefined) return undefined;
-    if ('kind' in forwarded) return replyFailure(format, forwarded);
-    const { provider, model } = forwarded.target;
-    const headers = { ...forwarded.headers, 'x-hotcell-upstream': `${provider}/${model}`.replaceAll(/[^\x20-\x7e]/g, '?') };
-    return { status: forwarded.status, headers, body: forwarded.bytes };
+  function forward(format: WireFormat, request: GatewayRequest, address: RequestAddress): Promise<GatewayReply | undefined> {
+    return passOn(upstreams, asItCame(format, requireObject(request.body, 'body'), request, address), request);
   }
 
   function tell(asked: Asked, answer: Pick<TellableAnswer, 'events' | 'about' | 'headers'>, id: string): Promise<GatewayReply> {
@@ -173,7 +162,7 @@ export function createGateway(parts: GatewayParts) {
       return compactConversation(upstreams, responses.continueRequest(said, request), askedBy(request));
     },
     close(): void {
-      endWatch();
+      books.close();
       clearInterval(pruning);
     },
   };

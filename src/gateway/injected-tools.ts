@@ -8,7 +8,7 @@ import { encodeToolName } from '../models/wire/tool-names.ts';
 import type { WireFormatName } from '../models/wire/wire-format.ts';
 import { wireFormats } from '../models/wire/wire-formats.ts';
 import type { Ask } from '../operations/ask.ts';
-import type { ToolBooks } from '../operations/calling/tool-book.ts';
+import { describeForModel, type ToolBooks } from '../operations/calling/tool-book.ts';
 import { type ToolView, toolContracts } from '../operations/contracts/tools.ts';
 import { metaTools } from '../tools/shown-to-models.ts';
 
@@ -82,9 +82,8 @@ function mayCallOthers({ toolChoice, nativeTools }: ConversationRequest): boolea
   return (toolChoice === undefined || toolChoice.kind === 'auto') && !nativeTools.some(({ format }) => aloneFormats.has(format));
 }
 
-function declare({ name, description, usage, input }: ToolView): ToolDeclaration {
-  const said = usage === undefined || description.includes(usage) ? description : `${description}\n${usage}`;
-  return { name, description: said, parameters: { ...input, type: 'object' } };
+function declare(view: ToolView): ToolDeclaration {
+  return { name: view.name, description: describeForModel(view), parameters: { ...view.input, type: 'object' } };
 }
 
 /** What the person said last. */

@@ -1,17 +1,19 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, type Tool } from '@modelcontextprotocol/server';
 import type { HotcellError } from '../errors/hotcell-error.ts';
 import { type Ended, sayFailure, textBlock, toContent } from '../operations/calling/call-content.ts';
+import { describeForModel } from '../operations/calling/tool-book.ts';
 import type { ApprovalView } from '../operations/contracts/access/approvals.ts';
 import type { ToolView } from '../operations/contracts/tools.ts';
 
 /** A tool as MCP clients see it. */
-export function describeTool({ name, description, input, output, flags, idempotent, usage }: ToolView, legalName: string): Tool {
+export function describeTool(view: ToolView, legalName: string): Tool {
+  const { name, input, output, flags, idempotent } = view;
   const has = (flag: string): boolean => flags.includes(flag);
   const readsOnly = has('isResearch') && !has('isSideEffect') && !has('isDangerous');
   return {
     name: legalName,
     ...(legalName === name ? {} : { title: name }),
-    description: usage === undefined || description.includes(usage) ? description : `${description}\n${usage}`,
+    description: describeForModel(view),
     inputSchema: { ...input, type: 'object' },
     ...(output === undefined ? {} : { outputSchema: output }),
     annotations: {

@@ -12,7 +12,7 @@ import { isObject } from '../config/json-object.ts';
 import type { EventLog } from '../events/event.ts';
 import type { ResourceWatches } from '../events/resource-watches.ts';
 import { createAsk } from '../operations/ask.ts';
-import { createToolBooks } from '../operations/calling/tool-book.ts';
+import { openToolBooks } from '../operations/calling/tool-book.ts';
 import type { InvocableOperation } from '../operations/invoke.ts';
 import { maxUriChars } from '../units/uri-template.ts';
 import { createClientBook } from './client-book.ts';
@@ -56,7 +56,7 @@ export type McpDoor = ReturnType<typeof createMcpDoor>;
 /** Opens the door on the operations of a daemon. */
 export function createMcpDoor({ operations, events, adminToken, isCurrent, watchKeys, surface, ...rest }: McpDoorParts) {
   const ask = createAsk(operations);
-  const books = createToolBooks(ask);
+  const books = openToolBooks(ask, events);
   const parts = { holdMs, ...rest, ask, books, codec: createStateCodec(adminToken), waiting: createWaitingCalls(), events };
   const clients = createClientBook();
   const openServer = (client: ServedClient): OpenServer =>
@@ -65,7 +65,6 @@ export function createMcpDoor({ operations, events, adminToken, isCurrent, watch
       : openProtocolServer(parts, client);
   const sessions = createSessions({ events, clients, openServer });
   const handlers = new Map<Caller, McpHttpHandler>();
-  const endWatch = events.subscribe({ types: ['tools-change', 'setting-change'] }, books.outdate);
 
   /** Each caller has one of its own: what it is told of, and how much it listens, is counted by itself. */
   function handlerOf(caller: Caller): McpHttpHandler {
@@ -157,7 +156,7 @@ export function createMcpDoor({ operations, events, adminToken, isCurrent, watch
     /** Who spoke with it lately. */
     list: clients.list,
     close(): void {
-      endWatch();
+      books.close();
       unwatchKeys();
       sessions.endWhere(() => true);
       endHandlers(() => true);

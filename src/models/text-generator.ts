@@ -2,7 +2,7 @@ import type { Caller } from '../callers/caller.ts';
 import type { TextGenerator, TextRequest, TextResult } from '../capabilities/llm.ts';
 import type { ModelSettings } from '../config/settings/model-settings.ts';
 import type { AnswerStop, ConversationAnswer, ModelFailure } from '../conversation/answer.ts';
-import { createAnswerCollector } from '../conversation/collect-answer.ts';
+import { collectAnswer } from '../conversation/collect-answer.ts';
 import { textOf } from '../conversation/conversation.ts';
 import type { ConversationRequest, ResponseShape } from '../conversation/request.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
@@ -32,20 +32,13 @@ export function createTextGenerator({ settings, catalog, upstreams, callerOf }: 
       const caller = callerOf(executionId) ?? { id, role: isAdmin === true ? 'admin' : 'caller' };
       const answer = upstreams.ask(toConversation(request), { caller, purpose: 'plugin', tool, signal });
       try {
-        return toResult(await collect(answer), answer);
+        return toResult(await collectAnswer(answer.events), answer);
       } catch (error) {
         if (!signal.aborted) throw error;
         return { ok: false, error: new HotcellError('cancelled', 'The call ended before the model answered.'), isBilled: true };
       }
     },
   };
-}
-
-/** Reads an answer to its end. Rejects when the asker aborts. */
-export async function collect(answer: UpstreamAnswer): Promise<ConversationAnswer> {
-  const collector = createAnswerCollector();
-  for await (const event of answer.events) collector.push(event);
-  return collector.answer();
 }
 
 /** One short question, to see whether a model answers. */
@@ -120,7 +113,7 @@ export function createModelAsker({
     const caller = callerOf(user.executionId) ?? { id: user.caller, role: user.isAdmin === true ? 'admin' : 'caller' };
     const clean = redactor.isIdle ? request : redactor.value(request);
     const answer = upstreams.ask(clean, { caller, purpose: 'plugin', tool: user.tool, signal });
-    const { parts, stop, failure } = await collect(answer).catch((error: unknown) => {
+    const { parts, stop, failure } = await collectAnswer(answer.events).catch((error: unknown) => {
       if (!signal.aborted) throw error;
       throw new HotcellError('cancelled', 'The call ended before the model answered.');
     });

@@ -1,5 +1,6 @@
 import type { Caller } from '../../callers/caller.ts';
 import { encodeToolName } from '../../models/wire/tool-names.ts';
+import type { EventLog } from '../../events/event.ts';
 import type { Ask } from '../ask.ts';
 import { type ToolView, toolContracts } from '../contracts/tools.ts';
 
@@ -16,17 +17,16 @@ export interface ListedTool {
 }
 
 /** Looks tools up; what was read serves until the tools change. */
-export interface ToolBooks {
-  read(caller: Caller): Promise<ToolBook>;
-  /** Tools came, went or changed. */
-  outdate(): void;
-}
+export type ToolBooks = ReturnType<typeof openToolBooks>;
 
 const pageSize = 1000;
 
 /** Reads with the rights of each caller. */
-export function createToolBooks(ask: Ask): ToolBooks {
+export function openToolBooks(ask: Ask, events: Pick<EventLog, 'subscribe'>) {
   let books = new WeakMap<Caller, Promise<ToolBook>>();
+  const close = events.subscribe({ types: ['tools-change', 'setting-change'] }, () => {
+    books = new WeakMap();
+  });
 
   async function read(caller: Caller): Promise<ToolBook> {
     const views = new Map<string, ToolView>();
@@ -48,7 +48,7 @@ export function createToolBooks(ask: Ask): ToolBooks {
   }
 
   return {
-    read(caller) {
+    read(caller: Caller): Promise<ToolBook> {
       const known = books.get(caller);
       if (known !== undefined) return known;
       const book = read(caller);
@@ -56,8 +56,11 @@ export function createToolBooks(ask: Ask): ToolBooks {
       book.catch(() => books.delete(caller));
       return book;
     },
-    outdate() {
-      books = new WeakMap();
-    },
+    close,
   };
+}
+
+/** What a model is told of a tool. */
+export function describeForModel({ description, usage }: Pick<ToolView, 'description' | 'usage'>): string {
+  return usage === undefined || description.includes(usage) ? description : `${description}\n${usage}`;
 }

@@ -4,11 +4,12 @@ import { dayOf, endOfDay } from '../../capabilities/llm/token-budget.ts';
 import { countedAs } from '../../config/counted-callers.ts';
 import { omitUndefined } from '../../config/json-object.ts';
 import { defaultLlmTokens } from '../../config/permission-set.ts';
+import { collectAnswer } from '../../conversation/collect-answer.ts';
 import { textOf } from '../../conversation/conversation.ts';
 import type { ProviderState } from '../../models/catalog.ts';
 import { explainModelFailure } from '../../models/explain-failure.ts';
 import { findPrice, nanosPerDollar, pricesAsOf } from '../../models/prices.ts';
-import { collect, writeTestRequest } from '../../models/text-generator.ts';
+import { writeTestRequest } from '../../models/text-generator.ts';
 import type { Asking } from '../../permissions/grants.ts';
 import { modelContracts } from '../contracts/models.ts';
 import { pageOfAll } from '../contracts/paging.ts';
@@ -41,7 +42,7 @@ export function createModelOperations(
   async function test(name: string, caller: Caller, signal: AbortSignal) {
     const beganAt = performance.now();
     const answer = upstreams.ask(writeTestRequest(name), { caller, purpose: 'test', signal });
-    const { parts: said, usage, failure } = await collect(answer);
+    const { parts: said, usage, failure } = await collectAnswer(answer.events);
     const latencyMs = Math.round(performance.now() - beganAt);
     const target = answer.target();
     const answeredBy = target === undefined ? {} : { answeredBy: `${target.provider}/${target.model}` };
