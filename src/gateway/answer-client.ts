@@ -1,7 +1,6 @@
 import type { ModelFailure, StreamEvent } from '../conversation/answer.ts';
 import { createAnswerCollector } from '../conversation/collect-answer.ts';
 import type { UpstreamAnswer } from '../models/upstream.ts';
-import { writeFailure, writeLimitHeaders } from '../models/wire/failures.ts';
 import type { AnswerContext, WireFormat } from '../models/wire/wire-format.ts';
 import type { GatewayReply } from './gateway-types.ts';
 
@@ -21,7 +20,7 @@ export interface TellableAnswer {
 
 /** How a failure is told in a format. */
 export function replyFailure(format: WireFormat, failure: ModelFailure): GatewayReply {
-  const { status, headers, body } = writeFailure(format.family, failure);
+  const { status, headers, body } = format.writeFailure(failure);
   return { status, headers: { 'content-type': jsonType, ...headers }, body: JSON.stringify(body) };
 }
 
@@ -105,7 +104,7 @@ function describeAnswer(
   const target = about?.target();
   const told = toHeader([...(about?.warnings() ?? []), ...more].join(' ')).slice(0, maxToldChars);
   return {
-    ...writeLimitHeaders({ rateLimits: about?.rateLimits() ?? [] }, format.family),
+    ...format.writeLimits({ rateLimits: about?.rateLimits() ?? [] }),
     ...(target !== undefined && { 'x-hotcell-upstream': toHeader(`${target.provider}/${target.model}`) }),
     ...(told !== '' && { 'x-hotcell-left-out': told }),
     ...headers,

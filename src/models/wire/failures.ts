@@ -2,7 +2,7 @@ import type { ModelFailure, RateLimit } from '../../conversation/answer.ts';
 import type { JsonObject } from '../../conversation/conversation.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { numberIn, objectIn, objectsIn, textIn } from './json-fields.ts';
-import type { WireFailure, WireFormat } from './wire-format.ts';
+import type { WireFormat } from './wire-format.ts';
 
 type Kind = ModelFailure['kind'];
 
@@ -59,7 +59,7 @@ const statusesByWord: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 };
 /** Gemini tells in its body when to come back. */
-const retryInfo = 'type.googleapis.com/google.rpc.RetryInfo';
+export const retryInfo = 'type.googleapis.com/google.rpc.RetryInfo';
 
 /** Reads an error of any format; `status` 0 is one in the middle of a stream. */
 export function readFailure(status: number, headers: Headers, body: string): ModelFailure {
@@ -90,40 +90,44 @@ function readRetryInfo({ details }: JsonObject): number | undefined {
   return seconds === undefined ? undefined : Math.round(Number(seconds) * 1000);
 }
 
-/** How each API calls a kind; OpenAI has few words. */
-const words: Readonly<Record<Kind, Readonly<Record<WireFormat['family'], string>>>> = {
-  'invalid-request': { openai: 'invalid_request_error', anthropic: 'invalid_request_error', gemini: 'INVALID_ARGUMENT' },
-  unauthenticated: { openai: 'authentication_error', anthropic: 'authentication_error', gemini: 'UNAUTHENTICATED' },
-  forbidden: { openai: 'permission_error', anthropic: 'permission_error', gemini: 'PERMISSION_DENIED' },
-  'not-found': { openai: 'invalid_request_error', anthropic: 'not_found_error', gemini: 'NOT_FOUND' },
-  conflict: { openai: 'server_error', anthropic: 'invalid_request_error', gemini: 'ABORTED' },
-  'too-large': { openai: 'invalid_request_error', anthropic: 'request_too_large', gemini: 'INVALID_ARGUMENT' },
-  'rate-limited': { openai: 'rate_limit_error', anthropic: 'rate_limit_error', gemini: 'RESOURCE_EXHAUSTED' },
-  overloaded: { openai: 'server_error', anthropic: 'overloaded_error', gemini: 'UNAVAILABLE' },
-  timeout: { openai: 'server_error', anthropic: 'timeout_error', gemini: 'DEADLINE_EXCEEDED' },
-  'server-error': { openai: 'server_error', anthropic: 'api_error', gemini: 'INTERNAL' },
-};
+/** How an API tells of failures, and of limits. */
+interface ErrorShape {
+  /** What it calls a kind. */
+  readonly words: Readonly<Record<Kind, string>>;
+  readonly body: (failure: ModelFailure, word: string, status: number) => JsonObject;
+  /** Where its status is another one than HTTP's. */
+  readonly statusOf?: (status: number, kind: Kind) => number;
+  readonly limitHeader?: (what: string, of: RateLimit['of']) => string;
+  readonly sayReset?: (afterMs: number) => string;
+}
 
-/** Writes an error as an API has it. */
-export function writeFailure(family: WireFormat['family'], failure: ModelFailure): WireFailure {
-  const { kind, message, retryAfterMs, code = null, param = null } = failure;
-  const status = failure.status >= 400 ? failure.status : statusOfKind(kind);
-  const headers = writeLimitHeaders(failure, family);
-  const word = words[kind][family];
-  switch (family) {
-    case 'openai':
-      return { status, headers, body: { error: { message, type: word, param, code } } };
-    case 'anthropic': {
-      const body = { type: 'error', error: { type: word, message } };
-      return { status: kind === 'overloaded' ? 529 : status, headers, body };
+/** Writes errors as an API has them. */
+export function describeErrors({
+  words,
+  body,
+  statusOf = (status) => status,
+  limitHeader = (what, of) => `x-ratelimit-${what}-${of}`,
+  sayReset = (afterMs) => `${afterMs / 1000}s`,
+}: ErrorShape): Pick<WireFormat, 'writeFailure' | 'writeLimits'> {
+  function writeLimits({ retryAfterMs, rateLimits = [] }: Pick<ModelFailure, 'retryAfterMs' | 'rateLimits'>) {
+    const headers: Record<string, string> = {};
+    if (retryAfterMs !== undefined) headers['retry-after'] = String(Math.ceil(retryAfterMs / 1000));
+    for (const { of, limit, remaining, resetAfterMs } of rateLimits) {
+      const reset = resetAfterMs === undefined ? undefined : sayReset(resetAfterMs);
+      for (const [what, value] of Object.entries({ limit, remaining, reset }))
+        if (value !== undefined) headers[limitHeader(what, of)] = String(value);
     }
-    case 'gemini': {
-      const known = status === 529 ? 503 : status;
-      const details = retryAfterMs === undefined ? [] : [{ '@type': retryInfo, retryDelay: `${retryAfterMs / 1000}s` }];
-      const error = { code: known, message, status: word, ...(details.length > 0 && { details }) };
-      return { status: known, headers, body: { error } };
-    }
+    return headers;
   }
+
+  return {
+    writeLimits,
+    writeFailure(failure) {
+      const { kind } = failure;
+      const status = statusOf(failure.status >= 400 ? failure.status : statusOfKind(kind), kind);
+      return { status, headers: writeLimits(failure), body: body(failure, words[kind], status) };
+    },
+  };
 }
 
 /** The beginning of a body that is no JSON; the page of some proxy says nothing. */
@@ -186,29 +190,6 @@ function readReset(text: string | null): number | undefined {
   }
   const date = Date.parse(text);
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
-}
-
-/** The headers that tell a client when to come back. */
-export function writeLimitHeaders(
-  failure: Pick<ModelFailure, 'retryAfterMs' | 'rateLimits'>,
-  family: WireFormat['family'],
-): Record<string, string> {
-  const isAnthropic = family === 'anthropic';
-  const headers: Record<string, string> = {};
-  if (failure.retryAfterMs !== undefined) headers['retry-after'] = String(Math.ceil(failure.retryAfterMs / 1000));
-  for (const { of, limit, remaining, resetAfterMs } of failure.rateLimits ?? []) {
-    const reset =
-      resetAfterMs === undefined
-        ? undefined
-        : isAnthropic
-          ? new Date(Date.now() + resetAfterMs).toISOString()
-          : `${resetAfterMs / 1000}s`;
-    for (const [what, value] of Object.entries({ limit, remaining, reset })) {
-      if (value === undefined) continue;
-      headers[isAnthropic ? `anthropic-ratelimit-${of}-${what}` : `x-ratelimit-${what}-${of}`] = String(value);
-    }
-  }
-  return headers;
 }
 
 /** The code of an answer that is none of its format. */

@@ -1,6 +1,7 @@
 import type { TokenUsage } from '../../conversation/answer.ts';
 import { type JsonObject, keep, keptOf, type MediaSource } from '../../conversation/conversation.ts';
 import type { ResponseShape } from '../../conversation/request.ts';
+import { describeErrors } from './failures.ts';
 import { compact, countIn, flagIn, known, nonEmpty, objectIn, textIn } from './json-fields.ts';
 import type { ListedModel, WireFormat, WireFormatName } from './wire-format.ts';
 
@@ -78,8 +79,26 @@ export function describeUsage(
   ];
 }
 
+/** OpenAI has few words for what failed. */
+export const openaiErrors = describeErrors({
+  words: {
+    'invalid-request': 'invalid_request_error',
+    unauthenticated: 'authentication_error',
+    forbidden: 'permission_error',
+    'not-found': 'invalid_request_error',
+    conflict: 'server_error',
+    'too-large': 'invalid_request_error',
+    'rate-limited': 'rate_limit_error',
+    overloaded: 'server_error',
+    timeout: 'server_error',
+    'server-error': 'server_error',
+  },
+  body: ({ message, param = null, code = null }, type) => ({ error: { message, type, param, code } }),
+});
+
 /** What both formats have beside requests and answers. */
 export const openaiFacts = {
+  ...openaiErrors,
   family: 'openai',
   fixedHeaders: {},
   clientHeaders: ['openai-beta'],

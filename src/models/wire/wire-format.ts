@@ -1,5 +1,5 @@
 import type { ModelFormat } from '../../config/settings/model-formats.ts';
-import type { ConversationAnswer, StreamEvent, TokenUsage } from '../../conversation/answer.ts';
+import type { ConversationAnswer, ModelFailure, StreamEvent, TokenUsage } from '../../conversation/answer.ts';
 import type { JsonObject } from '../../conversation/conversation.ts';
 import type { ConversationRequest } from '../../conversation/request.ts';
 
@@ -82,7 +82,7 @@ export interface AnswerContext {
 export interface WireFormat {
   readonly name: WireFormatName;
   /** Whose models speak it: tools may be meant for these. */
-  readonly family: 'openai' | 'anthropic' | 'gemini';
+  readonly family: string;
   /** Headers that each request to a provider has. */
   readonly fixedHeaders: Readonly<Record<string, string>>;
   /** Headers of clients that say something to providers. */
@@ -112,6 +112,9 @@ export interface WireFormat {
   /** What stands for `*` in the addresses of the door. Throws `not-found`. */
   readAddress?(rest: string): ReadAddress;
   readUsage(usage: JsonObject): TokenUsage;
+  writeFailure(failure: ModelFailure): WireFailure;
+  /** The headers that tell a client what is left of limits, and when to come back. */
+  writeLimits(limits: Pick<ModelFailure, 'retryAfterMs' | 'rateLimits'>): Readonly<Record<string, string>>;
   describeModel(model: ListedModel): JsonObject;
   describeModels(models: readonly ListedModel[]): JsonObject;
   readRequest(body: unknown, address?: RequestAddress): ConversationRequest;

@@ -5,7 +5,6 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StreamEvent } from '../../../src/conversation/answer.ts';
 import { createAnswerCollector } from '../../../src/conversation/collect-answer.ts';
-import { writeFailure } from '../../../src/models/wire/failures.ts';
 import type { WireFormatName } from '../../../src/models/wire/wire-format.ts';
 import { wireFormats } from '../../../src/models/wire/wire-formats.ts';
 import { callsOf, type Shape, streams } from './upstreams.ts';
@@ -45,7 +44,7 @@ const server = createServer(async (incoming, response) => {
   const request = format.readRequest(JSON.parse(body), address);
   if (request.model === 'limited') {
     const failure = { kind: 'rate-limited' as const, status: 429, message: 'Slow down.', retryAfterMs: 2000 };
-    const written = writeFailure(format.family, failure);
+    const written = format.writeFailure(failure);
     return void response.writeHead(written.status, written.headers).end(JSON.stringify(written.body));
   }
   const hasResult = request.messages.some(({ role }) => role === 'tool');

@@ -3,7 +3,7 @@ import type { StreamEvent } from '../../../src/conversation/answer.ts';
 import { createAnswerCollector, eventsOfAnswer } from '../../../src/conversation/collect-answer.ts';
 import type { Part } from '../../../src/conversation/conversation.ts';
 import type { ConversationRequest } from '../../../src/conversation/request.ts';
-import { readFailure, writeFailure } from '../../../src/models/wire/failures.ts';
+import { readFailure } from '../../../src/models/wire/failures.ts';
 import type { WireFormatName } from '../../../src/models/wire/wire-format.ts';
 import { wireFormats } from '../../../src/models/wire/wire-formats.ts';
 import { findStreamBreaches } from '../../conversation/stream-breaches.ts';
@@ -308,7 +308,7 @@ describe('a stream that fails', () => {
   });
 });
 
-describe('readFailure and writeFailure', () => {
+describe('readFailure and the errors of formats', () => {
   it('turn a limit of one provider into what clients of another expect', () => {
     const headers = new Headers({
       'retry-after': '7',
@@ -322,12 +322,12 @@ describe('readFailure and writeFailure', () => {
       message: 'Slow.',
       rateLimits: [{ of: 'requests', limit: 50, remaining: 0 }],
     });
-    expect(writeFailure(wireFormats['openai-chat'].family, failure)).toMatchObject({
+    expect(wireFormats['openai-chat'].writeFailure(failure)).toMatchObject({
       status: 429,
       headers: { 'retry-after': '7', 'x-ratelimit-limit-requests': '50', 'x-ratelimit-remaining-requests': '0' },
       body: { error: { type: 'rate_limit_error', message: 'Slow.' } },
     });
-    const { body } = writeFailure(wireFormats.gemini.family, failure);
+    const { body } = wireFormats.gemini.writeFailure(failure);
     expect(readFailure(429, new Headers(), JSON.stringify(body))).toMatchObject({
       kind: 'rate-limited',
       retryAfterMs: 7000,
@@ -348,7 +348,7 @@ describe('readFailure and writeFailure', () => {
     for (const body of ['', '<html>', 'null', '[]', '{"error":3}', '{"error":"no"}', '{"error":{"message":{}}}']) {
       const failure = readFailure(500, new Headers(), body);
       expect(failure).toMatchObject({ kind: 'server-error', status: 500 });
-      expect(writeFailure(wireFormats[name].family, failure).status).toBe(500);
+      expect(wireFormats[name].writeFailure(failure).status).toBe(500);
     }
   });
 });

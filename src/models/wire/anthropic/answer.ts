@@ -1,8 +1,10 @@
 import { isObject } from '../../../config/json-object.ts';
 import type { AnswerStop, ConversationAnswer, TokenUsage } from '../../../conversation/answer.ts';
 import { type JsonObject, keep, keptOf } from '../../../conversation/conversation.ts';
+import { describeErrors } from '../failures.ts';
 import { compact, countIn, objectIn } from '../json-fields.ts';
 import { readWhole } from '../reading.ts';
+import { describeStops } from '../stops.ts';
 import type { AnswerContext, ReadOptions, Written } from '../wire-format.ts';
 import { writeBody } from '../writing.ts';
 import { readBlocks, writeBlocks } from './blocks.ts';
@@ -25,37 +27,27 @@ export function readMessagesAnswer(body: unknown, options: ReadOptions = {}): Co
   });
 }
 
-const stops: Readonly<Record<string, AnswerStop['kind']>> = {
-  end_turn: 'end',
-  max_tokens: 'max-tokens',
-  stop_sequence: 'stop-sequence',
-  tool_use: 'tool-calls',
-  pause_turn: 'pause',
-  refusal: 'refusal',
-  model_context_window_exceeded: 'context-full',
-};
+const stops = describeStops(
+  format,
+  {
+    end_turn: 'end',
+    max_tokens: 'max-tokens',
+    stop_sequence: 'stop-sequence',
+    tool_use: 'tool-calls',
+    pause_turn: 'pause',
+    refusal: 'refusal',
+    model_context_window_exceeded: 'context-full',
+  },
+  { interrupted: 'max_tokens', 'content-filter': 'refusal' },
+);
 
 export function readMessagesStop(reason: unknown, sequence: unknown): AnswerStop {
-  if (typeof reason !== 'string') return { kind: 'interrupted' };
-  const kind = stops[reason] ?? 'other';
-  if (kind === 'other') return { kind, native: { format, value: reason } };
-  return { kind, ...(typeof sequence === 'string' && { sequence }) };
+  const stop = stops.read(reason);
+  return typeof sequence === 'string' && stop.native === undefined ? { ...stop, sequence } : stop;
 }
 
-const reasons: Readonly<Partial<Record<AnswerStop['kind'], string>>> = {
-  'max-tokens': 'max_tokens',
-  interrupted: 'max_tokens',
-  'stop-sequence': 'stop_sequence',
-  'tool-calls': 'tool_use',
-  pause: 'pause_turn',
-  refusal: 'refusal',
-  'content-filter': 'refusal',
-  'context-full': 'model_context_window_exceeded',
-};
-
-export function writeMessagesStop({ kind, sequence, native }: AnswerStop): JsonObject {
-  const stop_reason = native?.format === format ? native.value : (reasons[kind] ?? 'end_turn');
-  return { stop_reason, stop_sequence: sequence ?? null };
+export function writeMessagesStop(stop: AnswerStop): JsonObject {
+  return { stop_reason: stops.write(stop), stop_sequence: stop.sequence ?? null };
 }
 
 /** What came from caches is counted apart there, and in the sum here. */
@@ -100,3 +92,22 @@ export function writeMessagesAnswer(answer: ConversationAnswer, context: AnswerC
     }),
   );
 }
+
+export const anthropicErrors = describeErrors({
+  words: {
+    'invalid-request': 'invalid_request_error',
+    unauthenticated: 'authentication_error',
+    forbidden: 'permission_error',
+    'not-found': 'not_found_error',
+    conflict: 'invalid_request_error',
+    'too-large': 'request_too_large',
+    'rate-limited': 'rate_limit_error',
+    overloaded: 'overloaded_error',
+    timeout: 'timeout_error',
+    'server-error': 'api_error',
+  },
+  body: ({ message }, type) => ({ type: 'error', error: { type, message } }),
+  statusOf: (status, kind) => (kind === 'overloaded' ? 529 : status),
+  limitHeader: (what, of) => `anthropic-ratelimit-${of}-${what}`,
+  sayReset: (afterMs) => new Date(Date.now() + afterMs).toISOString(),
+});

@@ -1,6 +1,6 @@
 import type { ListedModel, WireFormat } from '../wire-format.ts';
 import { serverSentEvent } from '../writing.ts';
-import { readMessagesAnswer, readMessagesUsage, writeMessagesAnswer } from './answer.ts';
+import { anthropicErrors, readMessagesAnswer, readMessagesUsage, writeMessagesAnswer } from './answer.ts';
 import { readMessagesRequest, writeMessagesRequest } from './request.ts';
 import { createMessagesStreamReader, createMessagesStreamWriter } from './stream.ts';
 
@@ -8,6 +8,7 @@ import { createMessagesStreamReader, createMessagesStreamWriter } from './stream
 export const anthropic: WireFormat = {
   name: 'anthropic',
   family: 'anthropic',
+  ...anthropicErrors,
   fixedHeaders: { 'anthropic-version': '2023-06-01' },
   clientHeaders: ['anthropic-version', 'anthropic-beta'],
   boundNames: ['max_tokens'],

@@ -1,15 +1,15 @@
 import { isObject } from '../../../config/json-object.ts';
 import type { AnswerStop, EventOf } from '../../../conversation/answer.ts';
-import { type JsonObject, type Part, keep, keptOf } from '../../../conversation/conversation.ts';
+import { type JsonObject, keep, keptOf, type Part } from '../../../conversation/conversation.ts';
 import { argumentsValue, readToolArguments } from '../../../conversation/tool-arguments.ts';
-import { readFailureIn, writeFailure } from '../failures.ts';
+import { readFailureIn } from '../failures.ts';
 import { listIn, objectIn, textIn } from '../json-fields.ts';
 import { createSummarySeparator, unseal } from '../parts.ts';
 import { builderFor, createReading, nameReaderOf } from '../reading.ts';
 import type { AnswerContext, ReadOptions, StreamReader, StreamWriter } from '../wire-format.ts';
-import { readMessagesStop, readMessagesUsage, writeMessagesStop, writeMessagesUsage } from './answer.ts';
-import { readBlock, writeBlock } from './blocks.ts';
 import { createLosses, createWriting, serverSentEvent } from '../writing.ts';
+import { anthropicErrors, readMessagesStop, readMessagesUsage, writeMessagesStop, writeMessagesUsage } from './answer.ts';
+import { readBlock, writeBlock } from './blocks.ts';
 
 const format = 'anthropic';
 
@@ -225,7 +225,7 @@ export function createMessagesStreamWriter(context: AnswerContext = {}): StreamW
       const delta = { ...writeMessagesStop(stop), ...objectIn(kept?.[format]) };
       return say({ type: 'message_delta', delta, usage: writeMessagesUsage(usage) }) + say({ type: 'message_stop' });
     },
-    fail: ({ failure }) => serverSentEvent(writeFailure('anthropic', failure).body, 'error'),
+    fail: ({ failure }) => serverSentEvent(anthropicErrors.writeFailure(failure).body, 'error'),
   });
 }
 

@@ -1,8 +1,10 @@
 import { isObject } from '../../../config/json-object.ts';
 import type { AnswerStop, ConversationAnswer, TokenUsage } from '../../../conversation/answer.ts';
 import { type JsonObject, keep, keptOf } from '../../../conversation/conversation.ts';
+import { describeErrors, retryInfo } from '../failures.ts';
 import { compact, countIn, nonEmpty, objectIn, objectsIn } from '../json-fields.ts';
 import { readWhole } from '../reading.ts';
+import { describeStops } from '../stops.ts';
 import type { AnswerContext, ReadOptions, Written } from '../wire-format.ts';
 import { writeBody } from '../writing.ts';
 import { readGeminiPart, writeGeminiParts } from './parts.ts';
@@ -27,40 +29,29 @@ export function readGeminiAnswer(body: unknown, options: ReadOptions = {}): Conv
   });
 }
 
-const stops: Readonly<Record<string, AnswerStop['kind']>> = {
-  STOP: 'end',
-  MAX_TOKENS: 'max-tokens',
-  MALFORMED_FUNCTION_CALL: 'malformed-call',
-  UNEXPECTED_TOOL_CALL: 'malformed-call',
-  SAFETY: 'content-filter',
-  RECITATION: 'content-filter',
-  BLOCKLIST: 'content-filter',
-  PROHIBITED_CONTENT: 'content-filter',
-  SPII: 'content-filter',
-  IMAGE_SAFETY: 'content-filter',
-  IMAGE_PROHIBITED_CONTENT: 'content-filter',
-  IMAGE_RECITATION: 'content-filter',
-};
+export const geminiStops = describeStops(
+  format,
+  {
+    STOP: 'end',
+    MAX_TOKENS: 'max-tokens',
+    MALFORMED_FUNCTION_CALL: 'malformed-call',
+    UNEXPECTED_TOOL_CALL: 'malformed-call',
+    SAFETY: 'content-filter',
+    RECITATION: 'content-filter',
+    BLOCKLIST: 'content-filter',
+    PROHIBITED_CONTENT: 'content-filter',
+    SPII: 'content-filter',
+    IMAGE_SAFETY: 'content-filter',
+    IMAGE_PROHIBITED_CONTENT: 'content-filter',
+    IMAGE_RECITATION: 'content-filter',
+  },
+  { 'context-full': 'MAX_TOKENS', refusal: 'SAFETY', interrupted: 'OTHER', other: 'OTHER' },
+);
 
+/** A prompt may be blocked before there is an answer. */
 export function readGeminiStop(reason: unknown, feedback: unknown): AnswerStop {
-  const { blockReason } = objectIn(feedback);
-  if (typeof reason !== 'string') return { kind: typeof blockReason === 'string' ? 'content-filter' : 'interrupted' };
-  const kind = stops[reason] ?? 'other';
-  return kind === 'end' || kind === 'max-tokens' ? { kind } : { kind, native: { format, value: reason } };
-}
-
-const reasons: Readonly<Partial<Record<AnswerStop['kind'], string>>> = {
-  'max-tokens': 'MAX_TOKENS',
-  'context-full': 'MAX_TOKENS',
-  'content-filter': 'SAFETY',
-  refusal: 'SAFETY',
-  'malformed-call': 'MALFORMED_FUNCTION_CALL',
-  interrupted: 'OTHER',
-  other: 'OTHER',
-};
-
-export function writeGeminiStop({ kind, native }: AnswerStop): string {
-  return native?.format === format ? native.value : (reasons[kind] ?? 'STOP');
+  const isBlocked = typeof reason !== 'string' && typeof objectIn(feedback).blockReason === 'string';
+  return isBlocked ? { kind: 'content-filter' } : geminiStops.read(reason);
 }
 
 /** What was thought is counted apart there, and in the sum here. */
@@ -95,7 +86,7 @@ export function writeGeminiAnswer(answer: ConversationAnswer, { id }: AnswerCont
     const { candidate, ...rest } = keptOf(answer, format);
     const content = { role: 'model', parts: writeGeminiParts(answer.parts, 'to-client', losses) };
     return compact({
-      candidates: [{ content, finishReason: writeGeminiStop(answer.stop), index: 0, ...objectIn(candidate) }],
+      candidates: [{ content, finishReason: geminiStops.write(answer.stop), index: 0, ...objectIn(candidate) }],
       usageMetadata: answer.usage && writeGeminiUsage(answer.usage),
       modelVersion: answer.model,
       responseId: id ?? answer.id,
@@ -103,3 +94,23 @@ export function writeGeminiAnswer(answer: ConversationAnswer, { id }: AnswerCont
     });
   });
 }
+
+export const geminiErrors = describeErrors({
+  words: {
+    'invalid-request': 'INVALID_ARGUMENT',
+    unauthenticated: 'UNAUTHENTICATED',
+    forbidden: 'PERMISSION_DENIED',
+    'not-found': 'NOT_FOUND',
+    conflict: 'ABORTED',
+    'too-large': 'INVALID_ARGUMENT',
+    'rate-limited': 'RESOURCE_EXHAUSTED',
+    overloaded: 'UNAVAILABLE',
+    timeout: 'DEADLINE_EXCEEDED',
+    'server-error': 'INTERNAL',
+  },
+  body({ message, retryAfterMs }, word, code) {
+    const details = retryAfterMs === undefined ? undefined : [{ '@type': retryInfo, retryDelay: `${retryAfterMs / 1000}s` }];
+    return { error: compact({ code, message, status: word, details }) };
+  },
+  statusOf: (status) => (status === 529 ? 503 : status),
+});

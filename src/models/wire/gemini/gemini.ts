@@ -2,7 +2,7 @@ import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { requireObject } from '../json-fields.ts';
 import type { ListedModel, ReadAddress, WireFormat } from '../wire-format.ts';
 import { serverSentEvent } from '../writing.ts';
-import { readGeminiAnswer, readGeminiUsage, writeGeminiAnswer } from './answer.ts';
+import { geminiErrors, readGeminiAnswer, readGeminiUsage, writeGeminiAnswer } from './answer.ts';
 import { readGeminiRequest, writeGeminiRequest } from './request.ts';
 import { createGeminiStreamReader, createGeminiStreamWriter } from './stream.ts';
 
@@ -10,6 +10,7 @@ import { createGeminiStreamReader, createGeminiStreamWriter } from './stream.ts'
 export const gemini: WireFormat = {
   name: 'gemini',
   family: 'gemini',
+  ...geminiErrors,
   fixedHeaders: {},
   clientHeaders: [],
   boundNames: ['maxOutputTokens'],

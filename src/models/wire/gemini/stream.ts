@@ -1,16 +1,16 @@
 import { isObject } from '../../../config/json-object.ts';
 import type { AnswerStop, TokenUsage } from '../../../conversation/answer.ts';
-import { type JsonObject, type Part, keep, keptOf } from '../../../conversation/conversation.ts';
-import { readFailureIn, writeFailure } from '../failures.ts';
+import { type JsonObject, keep, keptOf, type Part } from '../../../conversation/conversation.ts';
+import { readFailureIn } from '../failures.ts';
 import { compact, nonEmpty, objectIn, objectsIn, textIn } from '../json-fields.ts';
 import { createSummarySeparator, unseal } from '../parts.ts';
 import { builderFor, createReading, nameReaderOf, namerOf } from '../reading.ts';
 import { fitCall } from '../tool-declarations.ts';
 import type { AnswerContext, ReadOptions, StreamReader, StreamWriter } from '../wire-format.ts';
-import { readGeminiStop, readGeminiUsage, writeGeminiStop, writeGeminiUsage } from './answer.ts';
+import { createLosses, createWriting, serverSentEvent } from '../writing.ts';
+import { geminiErrors, geminiStops, readGeminiStop, readGeminiUsage, writeGeminiUsage } from './answer.ts';
 import { PartialArguments } from './partial-arguments.ts';
 import { readGeminiPart, writeGeminiPart } from './parts.ts';
-import { createLosses, createWriting, serverSentEvent } from '../writing.ts';
 
 const format = 'gemini';
 
@@ -98,7 +98,7 @@ export function createGeminiStreamReader(options: ReadOptions = {}): StreamReade
       }
       objectsIn(objectIn(content).parts).forEach(readPart);
       kept = { ...kept, ...ofCandidate };
-      if (typeof finishReason === 'string') stop = readGeminiStop(finishReason, undefined);
+      if (typeof finishReason === 'string') stop = geminiStops.read(finishReason);
     }
   }
 
@@ -148,8 +148,8 @@ export function createGeminiStreamWriter({ id }: AnswerContext = {}): StreamWrit
     finish({ stop, usage, kept }) {
       const { candidate, ...rest } = objectIn(kept?.[format]);
       const content = { role: 'model', parts: [{ text: '' }] };
-      return chunk({ content, finishReason: writeGeminiStop(stop), ...objectIn(candidate) }, { ...rest, ...count(usage) });
+      return chunk({ content, finishReason: geminiStops.write(stop), ...objectIn(candidate) }, { ...rest, ...count(usage) });
     },
-    fail: ({ failure }) => serverSentEvent(writeFailure('gemini', failure).body),
+    fail: ({ failure }) => serverSentEvent(geminiErrors.writeFailure(failure).body),
   });
 }

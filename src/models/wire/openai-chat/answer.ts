@@ -1,9 +1,10 @@
 import { isObject } from '../../../config/json-object.ts';
-import type { AnswerStop, ConversationAnswer } from '../../../conversation/answer.ts';
+import type { ConversationAnswer } from '../../../conversation/answer.ts';
 import { type JsonObject, keep, keptOf, type Part } from '../../../conversation/conversation.ts';
 import { compact, nonEmpty, objectIn, objectsIn, textIn } from '../json-fields.ts';
 import { describeUsage } from '../openai-shapes.ts';
 import { nameReaderOf, readWhole } from '../reading.ts';
+import { describeStops } from '../stops.ts';
 import type { AnswerContext, ReadOptions, Written } from '../wire-format.ts';
 import { writeBody } from '../writing.ts';
 import { readChatContent } from './content.ts';
@@ -23,7 +24,7 @@ export function readChatAnswer(body: unknown, options: ReadOptions = {}): Conver
       id,
       model,
       parts,
-      stop: readChatStop(finish_reason),
+      stop: chatStops.read(finish_reason),
       usage: isObject(usage) ? readChatUsage(usage) : undefined,
       rest: compact({ ...rest, choice: nonEmpty(ofChoice), message: nonEmpty(others) }),
     };
@@ -56,31 +57,17 @@ function readAudio({ id, data, transcript, ...rest }: JsonObject): Part {
   return { type: 'audio', source, ...said, ...keep(format, { id, ...rest }) };
 }
 
-const stops: Readonly<Record<string, AnswerStop['kind']>> = {
-  stop: 'end',
-  length: 'max-tokens',
-  tool_calls: 'tool-calls',
-  function_call: 'tool-calls',
-  content_filter: 'content-filter',
-};
-
-export function readChatStop(reason: unknown): AnswerStop {
-  if (typeof reason !== 'string') return { kind: 'interrupted' };
-  const kind = stops[reason] ?? 'other';
-  return kind === 'other' ? { kind, native: { format, value: reason } } : { kind };
-}
-
-const reasons: Readonly<Partial<Record<AnswerStop['kind'], string>>> = {
-  'max-tokens': 'length',
-  'context-full': 'length',
-  interrupted: 'length',
-  'tool-calls': 'tool_calls',
-  'content-filter': 'content_filter',
-};
-
-export function writeChatStop({ kind, native }: AnswerStop): string {
-  return native?.format === format ? native.value : (reasons[kind] ?? 'stop');
-}
+export const chatStops = describeStops(
+  format,
+  {
+    stop: 'end',
+    length: 'max-tokens',
+    tool_calls: 'tool-calls',
+    function_call: 'tool-calls',
+    content_filter: 'content-filter',
+  },
+  { 'context-full': 'length', interrupted: 'length' },
+);
 
 export const [readChatUsage, writeChatUsage] = describeUsage(format, 'prompt', 'completion');
 
@@ -95,7 +82,7 @@ export function writeChatAnswer(answer: ConversationAnswer, context: AnswerConte
       object: 'chat.completion',
       created: context.createdAt ?? Math.floor(Date.now() / 1000),
       model: answer.model,
-      choices: [{ index: 0, message, logprobs: null, finish_reason: writeChatStop(answer.stop), ...objectIn(choice) }],
+      choices: [{ index: 0, message, logprobs: null, finish_reason: chatStops.write(answer.stop), ...objectIn(choice) }],
       usage: answer.usage && writeChatUsage(answer.usage),
       ...rest,
     });

@@ -1,15 +1,15 @@
 import { isObject } from '../../../config/json-object.ts';
 import type { AnswerStop, TokenUsage } from '../../../conversation/answer.ts';
-import { type JsonObject, type Part, keep, keptOf } from '../../../conversation/conversation.ts';
-import { readFailureIn, writeFailure } from '../failures.ts';
+import { type JsonObject, keep, keptOf, type Part } from '../../../conversation/conversation.ts';
+import { readFailureIn } from '../failures.ts';
 import { compact, listIn, nonEmpty, objectIn, objectsIn, textIn } from '../json-fields.ts';
-import { argumentsText } from '../openai-shapes.ts';
+import { argumentsText, openaiErrors } from '../openai-shapes.ts';
+import { createSummarySeparator } from '../parts.ts';
 import { builderFor, createReading, nameReaderOf } from '../reading.ts';
 import type { AnswerContext, ReadOptions, StreamReader, StreamWriter } from '../wire-format.ts';
-import { readAnswerMessage, readChatStop, readChatUsage, writeChatStop, writeChatUsage } from './answer.ts';
-import { markField, readCallSeal, writeAssistantParts, writeChatCall } from './messages.ts';
 import { createLosses, createWriting, serverSentEvent } from '../writing.ts';
-import { createSummarySeparator } from '../parts.ts';
+import { chatStops, readAnswerMessage, readChatUsage, writeChatUsage } from './answer.ts';
+import { markField, readCallSeal, writeAssistantParts, writeChatCall } from './messages.ts';
 
 const format = 'openai-chat';
 
@@ -120,7 +120,7 @@ export function createChatStreamReader(options: ReadOptions = {}): StreamReader 
       }
       readDelta(objectIn(delta), ofChoice);
       if (isObject(message)) readMessage(message, finish_reason === 'length');
-      if (typeof finish_reason === 'string' && finish_reason !== '') stop = readChatStop(finish_reason);
+      if (typeof finish_reason === 'string' && finish_reason !== '') stop = chatStops.read(finish_reason);
     }
     if (listIn(choices).length === 0 && !isObject(counted)) builder.native(format, chunk);
   }
@@ -200,8 +200,8 @@ export function createChatStreamWriter(context: AnswerContext = {}): StreamWrite
     },
     finish({ stop, usage }) {
       const counted = wantsUsage && usage !== undefined ? chunk({ choices: [], usage: writeChatUsage(usage) }) : '';
-      return `${piece({}, writeChatStop(stop))}${counted}${done}`;
+      return `${piece({}, chatStops.write(stop))}${counted}${done}`;
     },
-    fail: ({ failure }) => `${serverSentEvent(writeFailure('openai', failure).body)}${done}`,
+    fail: ({ failure }) => `${serverSentEvent(openaiErrors.writeFailure(failure).body)}${done}`,
   });
 }
