@@ -1,3 +1,4 @@
+import { omitUndefined } from '../config/json-object.ts';
 import type { AnswerStop, DeltaChannel, ModelFailure, StreamEvent, TokenUsage } from './answer.ts';
 import type { Kept, Part, Sealed, ToolCallPart } from './conversation.ts';
 import { createJsonPrefix } from './json-prefix.ts';
@@ -19,258 +20,279 @@ export interface PartFacts {
 /** Parts that come in pieces. */
 export type StreamedKind = 'text' | 'reasoning' | 'refusal' | 'audio' | 'tool-call' | 'free-text-call';
 
+/** How a call becomes what its tool takes, where the format has another shape for it. */
+interface Refitting {
+  readonly refit?: (part: ToolCallPart) => ToolCallPart;
+  /** Of which tools: their pieces cannot be passed on. */
+  readonly isRefitted?: (name: string) => boolean;
+}
+
 /**
  * Makes the events of one answer from what a provider sends, in whatever order and however often it says the same. `Key` is what the
  * provider knows a part by.
  */
-export interface StreamBuilder<Key> {
-  start(answer: { id: string; model: string; usage?: TokenUsage | undefined; kept?: Kept | undefined }): void;
+export class StreamBuilder<Key> {
+  readonly #newId: (prefix: string) => string;
+  readonly #refitting: Refitting;
+  #events: StreamEvent[] = [];
+  /** Events that came before the answer said who it is. */
+  #early: StreamEvent[] = [];
+  #isStarted = false;
+  #isOver = false;
+  #nextIndex = 0;
+  #hasCalls = false;
+  readonly #openParts = new Map<Key, OpenPart>();
+  readonly #indexes = new Map<Key, number>();
+
+  /** `newId` names answers and calls that have no name. */
+  constructor(newId: (prefix: string) => string, refitting: Refitting = {}) {
+    this.#newId = newId;
+    this.#refitting = refitting;
+  }
+
+  get isStarted(): boolean {
+    return this.#isStarted;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  start({
+    id,
+    model,
+    usage,
+    kept,
+  }: {
+    id: string;
+    model: string;
+    usage?: TokenUsage | undefined;
+    kept?: Kept | undefined;
+  }): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    const start = omitUndefined({ id: id || this.#newId('answer'), model, usage, kept });
+    this.#events.push({ type: 'answer-start', ...start }, ...this.#early);
+    this.#early = [];
+  }
+
   /** Begins a part, unless it has begun. */
-  open(key: Key, kind: StreamedKind, facts?: PartFacts): void;
-  add(key: Key, text: string, channel?: DeltaChannel): void;
+  open(key: Key, kind: StreamedKind, facts: PartFacts = {}): void {
+    if (this.#isOver || this.has(key)) return;
+    this.#begin();
+    const part = new OpenPart(kind, facts);
+    this.#openParts.set(key, part);
+    if (part.isCall) this.#hasCalls = true;
+    else this.#announce(key, part);
+    this.settle(key, {});
+  }
+
+  add(key: Key, text: string, channel: DeltaChannel = 'text'): void {
+    const part = this.#openParts.get(key);
+    if (this.#isOver || part === undefined || text === '') return;
+    if (channel === 'text') {
+      this.#addText(key, part, text);
+      return;
+    }
+    let told = channel;
+    if (typeof channel === 'object') {
+      // A position beyond the next one would make room for all in between.
+      const summary = Math.max(0, Math.min(Math.trunc(channel.summary) || 0, part.summaries.length));
+      part.summaries[summary] = (part.summaries[summary] ?? '') + text;
+      told = { summary };
+    } else part.data += text;
+    this.#events.push({ type: 'part-delta', index: this.#announce(key, part), text, channel: told });
+  }
+
   /** States facts about an open part; a whole text counts more than the pieces. */
-  settle(key: Key, facts: PartFacts): void;
+  settle(key: Key, facts: PartFacts): void {
+    const part = this.#openParts.get(key);
+    if (part === undefined) return;
+    const known = Object.entries(facts).filter(([, value]) => value !== undefined && value !== '');
+    part.facts = { ...part.facts, ...Object.fromEntries(known) };
+    if (part.index !== undefined || !part.facts.id || !part.facts.name) return;
+    const waiting = part.sent;
+    part.sent = '';
+    this.#send(part, this.#announce(key, part), waiting);
+  }
+
   /** Nothing more comes of a part. A call without sound arguments stays open until the answer ends: they may still come. */
-  close(key: Key): void;
+  close(key: Key): void {
+    const part = this.#openParts.get(key);
+    if (part === undefined) return;
+    part.isClosed = true;
+    if (part.isSettled) this.#end(key, part, 'end');
+  }
+
   /** A part that came in one piece. */
-  whole(key: Key, part: Part): void;
+  whole(key: Key, part: Part): void {
+    if (this.#isOver || this.has(key)) return;
+    this.#begin();
+    this.#hasCalls ||= part.type === 'tool-call';
+    const index = this.#nextIndex++;
+    this.#indexes.set(key, index);
+    this.#events.push(...eventsOfPart(index, part));
+  }
+
   /** Whether a part of this key was ever begun. */
-  has(key: Key): boolean;
-  native(format: string, value: unknown, key?: Key): void;
-  finish(stop: AnswerStop, end?: { usage?: TokenUsage | undefined; kept?: Kept | undefined }): void;
-  fail(failure: ModelFailure, usage?: TokenUsage): void;
-  readonly isStarted: boolean;
-  readonly isOver: boolean;
+  has(key: Key): boolean {
+    return this.#openParts.has(key) || this.#indexes.has(key);
+  }
+
+  native(format: string, value: unknown, key?: Key): void {
+    if (this.#isOver) return;
+    const index = key === undefined ? undefined : this.#indexes.get(key);
+    const event: StreamEvent = { type: 'native-event', format, value, ...(index !== undefined && { index }) };
+    (this.#isStarted ? this.#events : this.#early).push(event);
+  }
+
+  finish(stop: AnswerStop, { usage, kept }: { usage?: TokenUsage | undefined; kept?: Kept | undefined } = {}): void {
+    if (this.#isOver) return;
+    this.#endAll(stop.kind);
+    this.#events.push({ type: 'answer-end', stop: agreeWithCalls(stop, this.#hasCalls), ...omitUndefined({ usage, kept }) });
+  }
+
+  fail(failure: ModelFailure, usage?: TokenUsage): void {
+    if (this.#isOver) return;
+    this.#endAll('interrupted');
+    this.#events.push({ type: 'answer-failed', failure, ...(usage && { usage }) });
+  }
+
   /** The events since the last time. */
-  take(): StreamEvent[];
+  take(): StreamEvent[] {
+    const taken = this.#events;
+    this.#events = [];
+    return taken;
+  }
+
+  #begin(): void {
+    if (!this.#isStarted) this.start({ id: this.#newId('answer'), model: '' });
+  }
+
+  #addText(key: Key, part: OpenPart, text: string): void {
+    part.text += text;
+    if (part.isCall && part.facts.name && !part.facts.id) this.settle(key, { id: this.#newId('call') });
+    if (part.isCall && this.#refitting.isRefitted?.(part.facts.name ?? '')) return;
+    const sure = part.prefix === undefined ? text : part.prefix.push(text);
+    if (part.index !== undefined) this.#send(part, part.index, sure);
+    else part.sent += sure;
+  }
+
+  /** Announces a part once it can be named. */
+  #announce(key: Key, part: OpenPart): number {
+    if (part.index !== undefined) return part.index;
+    part.index = this.#nextIndex++;
+    this.#indexes.set(key, part.index);
+    this.#events.push({ type: 'part-start', index: part.index, part: this.#describe(part, '', false) });
+    return part.index;
+  }
+
+  #send(part: OpenPart, index: number, text: string): void {
+    if (text === '') return;
+    part.sent += text;
+    this.#events.push({ type: 'part-delta', index, text, channel: 'text' });
+  }
+
+  #describe(part: OpenPart, text: string, isCut: boolean): Part {
+    const described = part.describe(text, isCut);
+    return described.type === 'tool-call' ? (this.#refitting.refit?.(described) ?? described) : described;
+  }
+
+  #end(key: Key, part: OpenPart, stop: AnswerStop['kind']): void {
+    this.#openParts.delete(key);
+    if (part.isCall && !part.facts.id) part.facts = { ...part.facts, id: this.#newId('call') };
+    // Nothing was passed on of a part that was not announced.
+    if (part.index === undefined) part.sent = '';
+    const index = this.#announce(key, part);
+    const whole = this.#describe(part, part.wholeText, part.isCutBy(stop));
+    const text = textOf(whole);
+    const isContinued = text.startsWith(part.sent);
+    if (isContinued) this.#send(part, index, text.slice(part.sent.length));
+    const warning = isContinued ? {} : { warning: 'What came in pieces is not what came in the end; the end counts.' };
+    this.#events.push({ type: 'part-end', index, part: whole, ...warning });
+  }
+
+  #endAll(stop: AnswerStop['kind']): void {
+    this.#begin();
+    for (const [key, part] of this.#openParts) this.#end(key, part, stop);
+    this.#isOver = true;
+  }
 }
 
-interface Refitting {
-  readonly refit?: (part: ToolCallPart) => ToolCallPart;
-  readonly isRefitted?: (name: string) => boolean;
-}
-
-interface OpenPart {
-  readonly kind: StreamedKind;
+/** A part of which more may come. */
+class OpenPart {
+  readonly #kind: StreamedKind;
+  readonly prefix: ReturnType<typeof createJsonPrefix> | undefined;
   /** Undefined as long as the name of a call is not known. */
   index: number | undefined;
   facts: PartFacts;
   /** What came in pieces, and how much of it was passed on. */
-  text: string;
-  sent: string;
-  data: string;
-  summaries: string[];
-  isClosed: boolean;
-  readonly prefix: ReturnType<typeof createJsonPrefix> | undefined;
-}
+  text = '';
+  sent = '';
+  data = '';
+  readonly summaries: string[] = [];
+  isClosed = false;
 
-/**
- * Creates a builder; `newId` names answers and calls that have no name. `refit` makes a call what its tool takes, where the format has another shape
- * for it; `isRefitted` tells of which tools, since their pieces cannot be passed on.
- */
-export function createStreamBuilder<Key>(
-  newId: (prefix: string) => string,
-  { refit = (part) => part, isRefitted = () => false }: Refitting = {},
-): StreamBuilder<Key> {
-  let events: StreamEvent[] = [];
-  /** Events that came before the answer said who it is. */
-  let early: StreamEvent[] = [];
-  let isStarted = false;
-  let isOver = false;
-  let nextIndex = 0;
-  let calls = 0;
-  const openParts = new Map<Key, OpenPart>();
-  const indexes = new Map<Key, number>();
-
-  function begin(): void {
-    if (!isStarted) builder.start({ id: newId('answer'), model: '' });
+  constructor(kind: StreamedKind, facts: PartFacts) {
+    this.#kind = kind;
+    this.facts = facts;
+    this.prefix = kind === 'tool-call' ? createJsonPrefix() : undefined;
   }
 
-  /** Announces a part once it can be named. */
-  function announce(key: Key, part: OpenPart): number {
-    if (part.index !== undefined) return part.index;
-    part.index = nextIndex++;
-    indexes.set(key, part.index);
-    events.push({ type: 'part-start', index: part.index, part: describe(part, '', false) });
-    return part.index;
+  get isCall(): boolean {
+    return this.#kind === 'tool-call' || this.#kind === 'free-text-call';
   }
 
-  function describe(part: OpenPart, text: string, isCut: boolean): Part {
-    const { facts } = part;
-    const extras = { ...(facts.kept && { kept: facts.kept }), ...(facts.sealed && { sealed: facts.sealed }) };
-    const { kept } = facts;
-    switch (part.kind) {
-      case 'text':
-        return { type: 'text', text, ...(facts.phase && { phase: facts.phase }), ...extras };
-      case 'refusal':
-        return { type: 'refusal', text, ...(kept && { kept }) };
-      case 'reasoning': {
-        const summaries = facts.summaries ?? part.summaries;
-        return { type: 'reasoning', text, ...(summaries.length > 0 && { summaries: [...summaries] }), ...extras };
-      }
-      case 'audio': {
-        const source = { kind: 'data' as const, mediaType: facts.mediaType ?? 'audio/wav', data: part.data };
-        return { type: 'audio', source, ...(text !== '' && { transcript: text }), ...(kept && { kept }) };
-      }
-      default:
-        return describeCall(part, text, isCut, extras);
-    }
-  }
-
-  function describeCall(part: OpenPart, text: string, isCut: boolean, extras: object): ToolCallPart {
-    const isFreeText = part.kind === 'free-text-call';
-    const id = part.facts.id ?? '';
-    const name = part.facts.name ?? '';
-    const read = isFreeText ? freeTextArguments(text) : readToolArguments(text, { isCut });
-    const given = name === '' ? { state: 'broken' as const, text, problem: 'The call names no tool. Nothing was run.' } : read;
-    return refit({ type: 'tool-call', id, name, arguments: given, ...(isFreeText && { isFreeText }), ...extras });
-  }
-
-  function send(part: OpenPart, index: number, text: string): void {
-    if (text === '') return;
-    part.sent += text;
-    events.push({ type: 'part-delta', index, text, channel: 'text' });
+  get wholeText(): string {
+    return this.facts.text ?? this.text;
   }
 
   /** A call that stays open may still get its arguments, or turn out to be cut off. */
-  function isSettled(part: OpenPart): boolean {
-    if (part.kind !== 'tool-call') return true;
-    const text = part.facts.text ?? part.text;
-    return text.trim() !== '' && readToolArguments(text, { isCut: true }).state === 'valid';
+  get isSettled(): boolean {
+    if (this.#kind !== 'tool-call') return true;
+    return this.wholeText.trim() !== '' && readToolArguments(this.wholeText, { isCut: true }).state === 'valid';
   }
 
   /** A call that was closed without arguments before the stream was lost has none; one at the limit of tokens may have had some. */
-  function isCutCall(part: OpenPart, stop: AnswerStop['kind']): boolean {
+  isCutBy(stop: AnswerStop['kind']): boolean {
     if (stop === 'max-tokens' || stop === 'context-full') return true;
-    return stop === 'interrupted' && !(part.isClosed && (part.facts.text ?? part.text) === '');
+    return stop === 'interrupted' && !(this.isClosed && this.wholeText === '');
   }
 
-  function end(key: Key, part: OpenPart, stop: AnswerStop['kind']): void {
-    openParts.delete(key);
-    if (isCall(part) && !part.facts.id) part.facts = { ...part.facts, id: newId('call') };
-    // Nothing was passed on of a part that was not announced.
-    if (part.index === undefined) part.sent = '';
-    const index = announce(key, part);
-    const whole = describe(part, part.facts.text ?? part.text, isCutCall(part, stop));
-    const text = textOf(whole);
-    const isContinued = text.startsWith(part.sent);
-    if (isContinued) send(part, index, text.slice(part.sent.length));
-    const warning = isContinued ? {} : { warning: 'What came in pieces is not what came in the end; the end counts.' };
-    events.push({ type: 'part-end', index, part: whole, ...warning });
-  }
-
-  function endAll(stop: AnswerStop['kind']): void {
-    begin();
-    for (const [key, part] of openParts) end(key, part, stop);
-  }
-
-  const builder: StreamBuilder<Key> = {
-    start({ id, model, usage, kept }) {
-      if (isStarted) return;
-      isStarted = true;
-      events.push({ type: 'answer-start', id: id || newId('answer'), model, ...(usage && { usage }), ...(kept && { kept }) });
-      events.push(...early);
-      early = [];
-    },
-    open(key, kind, facts = {}) {
-      if (isOver || openParts.has(key) || indexes.has(key)) return;
-      begin();
-      const isJson = kind === 'tool-call';
-      const prefix = isJson ? createJsonPrefix() : undefined;
-      const part: OpenPart = {
-        kind,
-        index: undefined,
-        facts,
-        text: '',
-        sent: '',
-        data: '',
-        summaries: [],
-        isClosed: false,
-        prefix,
-      };
-      openParts.set(key, part);
-      if (isCall(part)) calls += 1;
-      else announce(key, part);
-      builder.settle(key, {});
-    },
-    add(key, text, channel = 'text') {
-      const part = openParts.get(key);
-      if (isOver || part === undefined || text === '') return;
-      if (typeof channel === 'object') {
-        // A position beyond the next one would make room for all in between.
-        const summary = Math.max(0, Math.min(Math.trunc(channel.summary) || 0, part.summaries.length));
-        part.summaries[summary] = (part.summaries[summary] ?? '') + text;
-        events.push({ type: 'part-delta', index: announce(key, part), text, channel: { summary } });
-        return;
+  describe(text: string, isCut: boolean): Part {
+    const { kept, sealed, phase, summaries = this.summaries, mediaType = 'audio/wav', id = '', name = '' } = this.facts;
+    switch (this.#kind) {
+      case 'text':
+        return { type: 'text', text, ...omitUndefined({ phase, kept, sealed }) };
+      case 'refusal':
+        return { type: 'refusal', text, ...omitUndefined({ kept }) };
+      case 'reasoning':
+        return {
+          type: 'reasoning',
+          text,
+          ...(summaries.length > 0 && { summaries: [...summaries] }),
+          ...omitUndefined({ kept, sealed }),
+        };
+      case 'audio': {
+        const source = { kind: 'data' as const, mediaType, data: this.data };
+        return { type: 'audio', source, ...(text !== '' && { transcript: text }), ...omitUndefined({ kept }) };
       }
-      if (channel === 'data') part.data += text;
-      else {
-        part.text += text;
-        if (isCall(part) && part.facts.name && !part.facts.id) builder.settle(key, { id: newId('call') });
-        if (isCall(part) && isRefitted(part.facts.name ?? '')) return;
-        const sure = part.prefix === undefined ? text : part.prefix.push(text);
-        if (part.index !== undefined) send(part, part.index, sure);
-        else part.sent += sure;
-        return;
+      default: {
+        const isFreeText = this.#kind === 'free-text-call';
+        const read = isFreeText ? freeTextArguments(text) : readToolArguments(text, { isCut });
+        const given =
+          name === '' ? { state: 'broken' as const, text, problem: 'The call names no tool. Nothing was run.' } : read;
+        return {
+          type: 'tool-call',
+          id,
+          name,
+          arguments: given,
+          ...(isFreeText && { isFreeText }),
+          ...omitUndefined({ kept, sealed }),
+        };
       }
-      events.push({ type: 'part-delta', index: announce(key, part), text, channel });
-    },
-    settle(key, facts) {
-      const part = openParts.get(key);
-      if (part === undefined) return;
-      const known = Object.entries(facts).filter(([, value]) => value !== undefined && value !== '');
-      part.facts = { ...part.facts, ...Object.fromEntries(known) };
-      if (part.index !== undefined || !part.facts.id || !part.facts.name) return;
-      const waiting = part.sent;
-      part.sent = '';
-      send(part, announce(key, part), waiting);
-    },
-    close(key) {
-      const part = openParts.get(key);
-      if (part === undefined) return;
-      part.isClosed = true;
-      if (isSettled(part)) end(key, part, 'end');
-    },
-    whole(key, part) {
-      if (isOver || openParts.has(key) || indexes.has(key)) return;
-      begin();
-      if (part.type === 'tool-call') calls += 1;
-      const index = nextIndex++;
-      indexes.set(key, index);
-      events.push(...eventsOfPart(index, part));
-    },
-    has: (key) => openParts.has(key) || indexes.has(key),
-    native(format, value, key) {
-      if (isOver) return;
-      const index = key === undefined ? undefined : indexes.get(key);
-      (isStarted ? events : early).push({ type: 'native-event', format, value, ...(index !== undefined && { index }) });
-    },
-    finish(stop, { usage, kept } = {}) {
-      if (isOver) return;
-      endAll(stop.kind);
-      isOver = true;
-      const end = { type: 'answer-end' as const, stop: agreeWithCalls(stop, calls > 0), ...(usage && { usage }) };
-      events.push({ ...end, ...(kept && { kept }) });
-    },
-    fail(failure, usage) {
-      if (isOver) return;
-      endAll('interrupted');
-      isOver = true;
-      events.push({ type: 'answer-failed', failure, ...(usage && { usage }) });
-    },
-    get isStarted() {
-      return isStarted;
-    },
-    get isOver() {
-      return isOver;
-    },
-    take() {
-      const taken = events;
-      events = [];
-      return taken;
-    },
-  };
-  return builder;
+    }
+  }
 }
 
 /** The events of a part that is whole. */
@@ -320,8 +342,4 @@ function emptied(part: Part): Part {
     default:
       return part;
   }
-}
-
-function isCall({ kind }: OpenPart): boolean {
-  return kind === 'tool-call' || kind === 'free-text-call';
 }

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { ConversationAnswer } from '../../src/conversation/answer.ts';
 import { createAnswerCollector, eventsOfAnswer } from '../../src/conversation/collect-answer.ts';
 import type { Part } from '../../src/conversation/conversation.ts';
-import { createStreamBuilder } from '../../src/conversation/stream-builder.ts';
+import { StreamBuilder } from '../../src/conversation/stream-builder.ts';
 import { argumentsOf } from '../../src/conversation/tool-arguments.ts';
 import { findStreamBreaches } from './stream-breaches.ts';
 
 function builderOf() {
   let count = 0;
-  return createStreamBuilder<string>((prefix) => `${prefix}_${++count}`);
+  return new StreamBuilder<string>((prefix) => `${prefix}_${++count}`);
 }
 
 function partsOf(builder: ReturnType<typeof builderOf>): readonly Part[] {
@@ -19,7 +19,7 @@ function partsOf(builder: ReturnType<typeof builderOf>): readonly Part[] {
   return collector.answer().parts;
 }
 
-describe('createStreamBuilder', () => {
+describe('StreamBuilder', () => {
   it('prefers what is final to what came in pieces, and tells when they differ', () => {
     const builder = builderOf();
     builder.open('a', 'tool-call', { id: 'c1', name: 'weather' });

@@ -3,7 +3,7 @@ import { createParser } from 'eventsource-parser';
 import { isObject } from '../../config/json-object.ts';
 import type { AnswerStop, ConversationAnswer, ModelFailure, TokenUsage } from '../../conversation/answer.ts';
 import { type JsonObject, keep, type Part } from '../../conversation/conversation.ts';
-import { agreeWithCalls, createStreamBuilder, type StreamBuilder } from '../../conversation/stream-builder.ts';
+import { agreeWithCalls, StreamBuilder } from '../../conversation/stream-builder.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { brokenStream, malformedCode } from './failures.ts';
 import { textIn } from './json-fields.ts';
@@ -90,7 +90,7 @@ export function namerOf({ newId }: ReadOptions): (prefix: string) => string {
 /** A builder for the answer to a request. */
 export function builderFor<Key>(options: ReadOptions): StreamBuilder<Key> {
   const { request } = options;
-  return createStreamBuilder<Key>(namerOf(options), {
+  return new StreamBuilder<Key>(namerOf(options), {
     refit: (call) => fitCall(call, request),
     isRefitted: (name) => takesFreeText(request, name),
   });
