@@ -1,6 +1,6 @@
+import { OnceAMinute } from '../collections/once-a-minute.ts';
 import type { EventEnvelope, EventLog } from '../events/event.ts';
 import type { EventType } from '../events/event-table.ts';
-import { OnceAMinute } from '../collections/once-a-minute.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
 import type { AuditRow } from '../store/tables/access/audit.ts';

@@ -1,5 +1,5 @@
-import { type ListedPermission, listedPermissions, type PermissionSet } from '../config/permission-set.ts';
 import { OnceAMinute } from '../collections/once-a-minute.ts';
+import { type ListedPermission, listedPermissions, type PermissionSet } from '../config/permission-set.ts';
 import type { Store } from '../store/store-types.ts';
 import { describePermissions } from './decision.ts';
 import { globMatches, hostMatches, pathMatches } from './matching.ts';
