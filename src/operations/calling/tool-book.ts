@@ -1,6 +1,6 @@
 import type { Caller } from '../../callers/caller.ts';
-import { encodeToolName } from '../../models/wire/tool-names.ts';
 import type { EventLog } from '../../events/event.ts';
+import { encodeToolName } from '../../models/wire/tool-names.ts';
 import type { Ask } from '../ask.ts';
 import { type ToolView, toolContracts } from '../contracts/tools.ts';
 
