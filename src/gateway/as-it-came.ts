@@ -44,7 +44,7 @@ export function asItCame(
 }
 
 /** Passes it on, and its answer back; undefined where the model speaks another format. */
-export async function passOn(
+export async function passAsItCame(
   upstreams: Pick<Upstreams, 'forward'>,
   sent: AsIsRequest,
   request: GatewayRequest,

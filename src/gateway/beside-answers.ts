@@ -7,7 +7,7 @@ import { requireObject } from '../models/wire/json-fields.ts';
 import type { RequestAddress, WireFormatName } from '../models/wire/wire-format.ts';
 import { wireFormats } from '../models/wire/wire-formats.ts';
 import { replyFailure, replyJson } from './answer-client.ts';
-import { asItCame, passOn, pickHeaders } from './as-it-came.ts';
+import { asItCame, passAsItCame, pickHeaders } from './as-it-came.ts';
 import { askedBy, type GatewayReply, type GatewayRequest } from './gateway-types.ts';
 
 /** Creates what clients ask for beside answers of models. */
@@ -34,13 +34,17 @@ export function createBesideAnswers({ upstreams, catalog }: { upstreams: Upstrea
       const body = requireObject(request.body, 'body');
       const counted = tokenCounting.requestIn(body);
       const usual = asItCame(format, body, request, address);
-      const told = await passOn(upstreams, { ...usual, path: tokenCounting.pathOf, isStreamed: false, isFree: true }, request);
+      const told = await passAsItCame(
+        upstreams,
+        { ...usual, path: tokenCounting.pathOf, isStreamed: false, isFree: true },
+        request,
+      );
       return told ?? replyJson(tokenCounting.write(estimateRequest(format.readRequest(counted, address))));
     },
     async embed(request: GatewayRequest): Promise<GatewayReply> {
       const body = requireObject(request.body, 'body');
       const sent = plain('/embeddings', textOf(body.model), request, (model) => JSON.stringify({ ...body, model }));
-      return (await passOn(upstreams, sent, request)) ?? refuseFormat('embeddings');
+      return (await passAsItCame(upstreams, sent, request)) ?? refuseFormat('embeddings');
     },
     async transcribe(request: GatewayRequest): Promise<GatewayReply> {
       const form = await readForm(request);
@@ -52,7 +56,7 @@ export function createBesideAnswers({ upstreams, catalog }: { upstreams: Upstrea
         copy.set('model', model);
         return copy;
       });
-      return (await passOn(upstreams, sent, request)) ?? refuseFormat('audio/transcriptions');
+      return (await passAsItCame(upstreams, sent, request)) ?? refuseFormat('audio/transcriptions');
     },
   };
 }

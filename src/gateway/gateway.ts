@@ -16,7 +16,7 @@ import { openToolBooks } from '../operations/calling/tool-book.ts';
 import type { InvocableOperation } from '../operations/invoke.ts';
 import type { KeptAnswerTable } from '../store/tables/kept-answers.ts';
 import { replyAnswer, replyFailure, replyJson, type TellableAnswer } from './answer-client.ts';
-import { asItCame, passOn } from './as-it-came.ts';
+import { asItCame, passAsItCame } from './as-it-came.ts';
 import { createBesideAnswers } from './beside-answers.ts';
 import { compactConversation } from './compact.ts';
 import { type Asked, askedBy, type GatewayReply, type GatewayRequest } from './gateway-types.ts';
@@ -76,7 +76,7 @@ export function createGateway(parts: GatewayParts) {
 
   /** Passes it on as it came; undefined where that cannot be. */
   function forward(format: WireFormat, request: GatewayRequest, address: RequestAddress): Promise<GatewayReply | undefined> {
-    return passOn(upstreams, asItCame(format, requireObject(request.body, 'body'), request, address), request);
+    return passAsItCame(upstreams, asItCame(format, requireObject(request.body, 'body'), request, address), request);
   }
 
   function tell(asked: Asked, answer: Pick<TellableAnswer, 'events' | 'about' | 'headers'>, id: string): Promise<GatewayReply> {
