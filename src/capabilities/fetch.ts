@@ -142,7 +142,7 @@ function readRequest(payload: FetchPayload, body: Uint8Array | undefined): Outgo
   }
   const hasBody = body !== undefined && body.length > 0;
   if (hasBody && (method === 'GET' || method === 'HEAD')) {
-    throw new HotcellError('arguments-invalid', `A ${method} request carries no body.`, {
+    throw new HotcellError('arguments-invalid', `A ${method} request carries no body, got ${body.length} bytes.`, {
       fix: 'Use POST, or leave the body out.',
     });
   }

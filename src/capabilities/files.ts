@@ -134,7 +134,7 @@ function placeOf({ workspaces, mounts }: Parts, { mount }: GrantedPath, { caller
 function readContent(request: BorderRequest, maxFileBytes: number): { path: string; data: Uint8Array } {
   const { path, text } = readContentPayload(request);
   if (text === undefined && request.body === undefined) {
-    throw new HotcellError('arguments-invalid', `${request.op} needs text or bytes to write.`, {
+    throw new HotcellError('arguments-invalid', `${request.op} needs text or bytes to write, got nothing.`, {
       fix: 'Pass a string or a Uint8Array.',
     });
   }

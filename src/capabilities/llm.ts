@@ -178,9 +178,13 @@ function readBudget(user: CapabilityUser): number {
 function readMessages(asked: Omit<Static<typeof request>, 'tools'>, maxTokens: number): TextRequest {
   const { prompt, messages, system, temperature, json } = asked;
   if ((prompt === undefined) === (messages === undefined)) {
-    throw new HotcellError('arguments-invalid', 'context.llm.generate takes either prompt or messages, and not both.', {
-      fix: 'Write context.llm.generate({ prompt: "…" }).',
-    });
+    throw new HotcellError(
+      'arguments-invalid',
+      `context.llm.generate takes either prompt or messages, got ${prompt === undefined ? 'neither' : 'both'}.`,
+      {
+        fix: 'Write context.llm.generate({ prompt: "…" }).',
+      },
+    );
   }
   const all = messages ?? [{ role: 'user' as const, content: prompt ?? '' }];
   const systems = [
@@ -189,7 +193,10 @@ function readMessages(asked: Omit<Static<typeof request>, 'tools'>, maxTokens: n
   ];
   const rest = all.flatMap(({ role: who, content }) => (who === 'system' ? [] : [{ role: who, content }]));
   if (rest.length === 0)
-    throw new HotcellError('arguments-invalid', 'context.llm.generate needs a message that is not a system message.');
+    throw new HotcellError(
+      'arguments-invalid',
+      `context.llm.generate needs a message that is not a system message, got ${all.length} of the system.`,
+    );
   return {
     system: systems.length === 0 ? undefined : systems.join('\n\n'),
     messages: rest,

@@ -1,10 +1,9 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { BorderRequest } from '../border/border.ts';
-import { isObject } from '../config/json-object.ts';
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/read/json-nesting.ts';
+import { describeFaults, propertyNames, type SchemaFault, unknownNames } from '../config/schema-faults.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { suggestNearNames } from '../errors/near-names.ts';
 
 /** Reads the payload of a request; throws `arguments-invalid` with the first fault. */
 export type PayloadReader<Value> = (request: BorderRequest) => Value;
@@ -18,7 +17,7 @@ export function createPayloadReader<Schema extends TSchema>(schema: Schema): Pay
     if (validator.Check(value)) return value;
     throw new HotcellError(
       'arguments-invalid',
-      `The arguments of ${op} are not usable${describeFault(validator.Errors(value), schema)}`,
+      `The arguments of ${op} are not usable: ${describeFirst(validator.Errors(value), schema, value)}`,
       {
         fix: 'See hotcell docs plugin-format for what the capability takes.',
       },
@@ -26,19 +25,11 @@ export function createPayloadReader<Schema extends TSchema>(schema: Schema): Pay
   };
 }
 
-type Fault = ReturnType<ReturnType<typeof Compile>['Errors']>[number];
-
-/** The first fault: where it is, and what is expected there. A property that nobody knows is named with those that there are. */
-function describeFault(faults: readonly Fault[], schema: TSchema): string {
-  const unknown = faults.find((fault) => fault.keyword === 'additionalProperties' && fault.instancePath === '');
-  if (unknown?.keyword === 'additionalProperties' && 'properties' in schema && isObject(schema.properties)) {
-    const known = Object.keys(schema.properties);
-    const [name = ''] = unknown.params.additionalProperties;
-    return `: "${name.slice(0, 64)}" is not known here.${suggestNearNames(name, known)} It takes ${known.join(', ')}.`;
-  }
-  const fault = faults.find(({ keyword }) => keyword !== 'boolean');
-  const place = fault?.instancePath ? ` at ${fault.instancePath}` : '';
-  return `${place}: ${fault?.message ?? 'not valid'}.`;
+/** The first fault. A property that nobody knows is named with those that there are. */
+function describeFirst(faults: readonly SchemaFault[], schema: TSchema, value: unknown): string {
+  const strange = faults.find((fault) => fault.instancePath === '' && unknownNames([fault]).length > 0);
+  const [sentence = 'not valid.'] = describeFaults(strange === undefined ? faults : [strange], schema, value);
+  return strange === undefined ? sentence : `${sentence} It takes ${propertyNames(schema).join(', ')}.`;
 }
 
 function parseJson(op: string, payload: string): unknown {

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { errorCatalog } from '../errors/catalog.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { refuseHelpWithNothing } from './commands/command.ts';
+import { describeNoCommand, nameOfCommand, refuseHelpWithNothing } from './commands/command.ts';
 import { examplesOf } from './commands/examples.ts';
 import { commands } from './commands/table.ts';
 import { exitCodeFor, exitCodes } from './exit-codes.ts';
@@ -67,7 +67,7 @@ export async function createCommandLine(session: CliSession, words: readonly str
       getErrHasColors: () => false,
     });
     command.exitOverride((error) => {
-      throw isAboutUsage(error) ? describeUsage(error, name) : error;
+      throw isAboutUsage(error) ? describeUsage(error, command) : error;
     });
   }
   return program;
@@ -78,17 +78,16 @@ export function listCommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(listCommands)];
 }
 
-/** Such as `hotcell plugin list`. */
-export function nameOfCommand(command: Command): string {
-  return command.parent === null ? command.name() : `${nameOfCommand(command.parent)} ${command.name()}`;
-}
-
 function isAboutUsage({ exitCode, code }: CommanderError): boolean {
   return exitCode !== 0 && code !== 'commander.help';
 }
 
 /** What the parser says, in the form of all errors. */
-function describeUsage({ message }: CommanderError, name: string): HotcellError {
+function describeUsage({ message, code }: CommanderError, command: Command): HotcellError {
+  const [verb] = command.args;
+  const isVerb = code === 'commander.unknownCommand' || (code === 'commander.excessArguments' && command.commands.length > 0);
+  if (isVerb && verb !== undefined) return describeNoCommand(command, verb);
+  const name = nameOfCommand(command);
   const text = message
     .replace(/^error: /, '')
     .replace(/\n\((.*)\)$/, '. $1')
@@ -102,9 +101,9 @@ function describeUsage({ message }: CommanderError, name: string): HotcellError 
 
 /** Wrong usage that says no better leads to the help of the command that was run. */
 function nameHelp(error: unknown, command: string): unknown {
-  if (!(error instanceof HotcellError) || error.code !== 'usage-wrong' || error.fix !== errorCatalog['usage-wrong'].fix)
-    return error;
-  return new HotcellError('usage-wrong', error.message, { fix: `See ${command} --help.`, facts: error.facts, cause: error });
+  if (!(error instanceof HotcellError) || (error.code !== 'usage-wrong' && error.code !== 'body-invalid')) return error;
+  if (error.fix !== errorCatalog[error.code].fix) return error;
+  return new HotcellError(error.code, error.message, { fix: `See ${command} --help.`, facts: error.facts, cause: error });
 }
 
 function isInterrupt(error: unknown, io: CliIo): boolean {

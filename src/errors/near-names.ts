@@ -2,11 +2,11 @@ const maxComparedChars = 64;
 
 /**
  * The candidates that somebody who wrote `name` may have meant, nearest first, at most `max`. Case is ignored. Near is
- * at most one edit (insert, delete, replace, swap of neighbours) per three characters, or one name beginning with the other.
+ * at most one edit (insert, delete, replace, swap of neighbours) per `charsPerEdit` characters (three), or one name beginning with the other.
  */
-export function findNearNames(name: string, candidates: Iterable<string>, max = 3): string[] {
+export function findNearNames(name: string, candidates: Iterable<string>, max = 3, charsPerEdit = 3): string[] {
   const wanted = name.toLowerCase().slice(0, maxComparedChars);
-  const bound = Math.max(1, Math.floor(wanted.length / 3));
+  const bound = Math.max(1, Math.floor(wanted.length / charsPerEdit));
   const near: { candidate: string; distance: number }[] = [];
   for (const candidate of new Set(candidates)) {
     const distance = measureDistance(wanted, candidate.toLowerCase().slice(0, maxComparedChars), bound);

@@ -3,8 +3,9 @@ import { finished } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { isObject } from '../config/json-object.ts';
+import { propertyNames } from '../config/schema-faults.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { type InvocableOperation, inputProperties } from '../operations/invoke.ts';
+import type { InvocableOperation } from '../operations/invoke.ts';
 import type { HttpBinding } from '../operations/operation.ts';
 import { type Authenticate, type Authenticator, admit, type IsCurrent, refuseEnded } from './admission/auth.ts';
 import type { DoorShares } from './admission/shares.ts';
@@ -101,7 +102,7 @@ async function answerAsStream(
 
 function createInputReader({ operation }: InvocableOperation, http: HttpBinding): (request: FastifyRequest) => unknown {
   const readQuery = createQueryReader(operation);
-  const takesKey = http.method === 'POST' && inputProperties(operation).includes('idempotencyKey');
+  const takesKey = http.method === 'POST' && propertyNames(operation.input).includes('idempotencyKey');
   const pathNames = [...http.path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '');
   return ({ body, query, params, headers }) => {
     let input: Record<string, unknown>;

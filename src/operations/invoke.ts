@@ -1,8 +1,7 @@
 import { Compile } from 'typebox/compile';
 import type { Caller } from '../callers/caller.ts';
+import { describeFaults, propertyNames, type SchemaFault, unknownNames } from '../config/schema-faults.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { suggestNearNames } from '../errors/near-names.ts';
-import { foldAlternatives, type SchemaError } from './fold-alternatives.ts';
 import type { Operation, OperationContext, Role } from './operation.ts';
 
 /** An operation that is ready to be asked from outside: role and input are checked before the handler sees anything. */
@@ -45,18 +44,11 @@ function refuseAnonymous(operation: Operation): HotcellError {
   return new HotcellError('unauthenticated', `${operation.name} needs a token or key: it is not for requests without one.`);
 }
 
-function refuseInput(operation: Operation, input: unknown, errors: readonly SchemaError[]): HotcellError {
-  // Every unknown property is reported twice, once by itself as "schema is false": the named form says more.
-  const telling = foldAlternatives(
-    errors.filter((error) => error.keyword !== 'boolean'),
-    operation.input,
-  );
-  const sentences = [...new Set(telling.flatMap((error) => describeError(error, operation, input)))];
+function refuseInput(operation: Operation, input: unknown, faults: readonly SchemaFault[]): HotcellError {
+  const sentences = describeFaults(faults, operation.input, input);
   const more = sentences.length > shownErrors ? ` And ${sentences.length - shownErrors} more.` : '';
   const message = `The input of ${operation.name} is not valid: ${sentences.slice(0, shownErrors).join(' ')}${more}`;
-  const misplaced = telling.flatMap(({ keyword, params }) =>
-    keyword === 'additionalProperties' ? textsIn(params, 'additionalProperties') : [],
-  );
+  const misplaced = unknownNames(faults.filter(({ instancePath }) => instancePath === ''));
   const fix = adviseReference(misplaced, operation, input) ?? adviseArguments(misplaced, operation, input);
   return new HotcellError('body-invalid', message, {
     ...(fix === undefined ? {} : { fix }),
@@ -69,7 +61,7 @@ const referenceWords: readonly string[] = ['name', 'tool', 'toolName', 'tool_nam
 
 function adviseReference(misplaced: readonly string[], operation: Operation, input: unknown): string | undefined {
   const word = misplaced.find((each) => referenceWords.includes(each));
-  if (word === undefined || !inputProperties(operation).includes('ref')) return undefined;
+  if (word === undefined || !propertyNames(operation.input).includes('ref')) return undefined;
   return typeof input === 'object' && input !== null && 'ref' in input
     ? undefined
     : 'Here the tool is called "ref": {"ref": "weather"}, or {"ref": "weather@1.2.0"}';
@@ -79,40 +71,10 @@ function adviseReference(misplaced: readonly string[], operation: Operation, inp
 const argumentWords: readonly string[] = ['args', 'input', 'params', 'parameters'];
 
 function adviseArguments([first]: readonly string[], operation: Operation, input: unknown): string | undefined {
-  if (first === undefined || !inputProperties(operation).includes('arguments')) return undefined;
+  if (first === undefined || !propertyNames(operation.input).includes('arguments')) return undefined;
   if (typeof input === 'object' && input !== null && 'arguments' in input) return undefined;
   if (argumentWords.includes(first)) return `Here it is called "arguments": {"arguments": {…}}`;
   return `Put the arguments of the tool together: {"arguments": {${JSON.stringify(first)}: …}}`;
-}
-
-function describeError({ keyword, instancePath, params, message }: SchemaError, operation: Operation, input: unknown): string[] {
-  if (keyword === 'additionalProperties') {
-    return textsIn(params, 'additionalProperties').map(
-      (name) => `"${name}" is not known here.${suggestNearNames(name, inputProperties(operation))}`,
-    );
-  }
-  if (keyword === 'required') return textsIn(params, 'requiredProperties').map((name) => `"${name}" is missing.`);
-  if (keyword === 'enum') {
-    const allowed = textsIn(params, 'allowedValues');
-    const value = instancePath
-      .split('/')
-      .slice(1)
-      .reduce<unknown>((inner, key) => Object(inner)[key], input);
-    const got = typeof value === 'string' ? `, got "${value.slice(0, 64)}".${suggestNearNames(value, allowed)}` : '.';
-    return [`"${instancePath.slice(1)}" must be one of ${allowed.join(', ')}${got}`];
-  }
-  const place = instancePath === '' ? 'it' : `"${instancePath.slice(1)}"`;
-  return [`${place} ${message}.`];
-}
-
-function textsIn(params: object, key: string): string[] {
-  const value: unknown = Object.entries(params).find(([name]) => name === key)?.[1];
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string').map((item) => item.slice(0, 64)) : [];
-}
-
-/** The names of the properties that the input of an operation may have. */
-export function inputProperties(operation: Pick<Operation, 'input'>): string[] {
-  return Object.keys(propertySchemas(operation));
 }
 
 /** The schemas of the properties of an operation's input. */

@@ -32,6 +32,16 @@ describe('createKv', () => {
     });
   });
 
+  it('says of wrong arguments what was expected and what came', async () => {
+    await using table = openTable();
+    const user = createUser({ kv: true });
+    expect(await table.value('kv.get', { key: 5 }, user)).toContain(
+      'arguments-invalid: The arguments of kv.get are not usable: "key" must be string, got the number 5.',
+    );
+    expect(await table.value('kv.get', {}, user)).toContain('"key" is missing.');
+    expect(await table.value('kv.get', { key: '' }, user)).toMatch(/"key" must not have fewer than 1 characters, got 0\./);
+  });
+
   it('is refused without a grant, by name', async () => {
     await using table = openTable();
     const user = createUser();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nameOfCommand } from '../../src/cli/commands/command.ts';
 import { commands } from '../../src/cli/commands/table.ts';
-import { createCommandLine, listCommands, nameOfCommand } from '../../src/cli/run-cli.ts';
+import { createCommandLine, listCommands } from '../../src/cli/run-cli.ts';
 import { createSession } from '../../src/cli/session.ts';
 import { echoPlugin, failsPlugin, openTerminal, type Terminal } from './terminal.ts';
 
@@ -43,7 +44,24 @@ describe('hotcell COMMAND --help', () => {
 describe('wrong usage', () => {
   it('is told in the form of all errors', async () => {
     for (const [argv, sentence, fix] of [
-      [['plugn'], 'Unknown command "plugn". Did you mean plugin?', 'See hotcell --help.'],
+      [['plugn'], 'There is no command "plugn". Did you mean "plugin"?', 'See hotcell --help.'],
+      [['kv', 'lst'], 'There is no command "kv lst". Did you mean "list"?', 'See hotcell kv --help.'],
+      [['mcp', 'srvers'], 'There is no command "mcp srvers". Did you mean "servers"?', 'See hotcell mcp --help.'],
+      [
+        ['tool', 'switch', 'enabld', 'on'],
+        'Expected what to be one of enabled, custom, got "enabld". Did you mean "enabled"?',
+        'See hotcell tool switch --help.',
+      ],
+      [
+        ['usage', '--by', 'modl'],
+        'Expected --by to be one of key, model, tool, day, purpose, got "modl". Did you mean "model"?',
+        'See hotcell usage --help.',
+      ],
+      [
+        ['executions', '--limit', '0'],
+        'Expected --limit to be a number from 1 to 1000, got "0".',
+        'See hotcell executions list --help.',
+      ],
       [['call'], 'Missing required argument "name".', 'See hotcell call --help.'],
       [['start', '--prt', '1'], 'Unknown option "--prt". Did you mean --port?', 'See hotcell start --help.'],
       [['start', '--port'], 'Option "--port <port>" argument missing.', 'See hotcell start --help.'],
@@ -76,6 +94,8 @@ describe('hotcell docs', () => {
     expect((await terminal.run(['docs', 'permissions'])).out).toMatch(/^# /);
     const { code, err } = await terminal.run(['docs', 'permission']);
     expect([code, err]).toEqual([2, expect.stringContaining('Did you mean "permissions"?')]);
+    expect((await terminal.run(['docs', 'kallz'])).err).toContain('Did you mean "calls"?');
+    expect((await terminal.run(['docs', 'HOTCELL_URL'])).err).toMatch(/Pages that speak of it: [\w-]+/);
   });
 });
 

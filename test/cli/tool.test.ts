@@ -38,6 +38,18 @@ describe('hotcell tool', () => {
     expect((await run('tool', 'switch', 'everything', 'off')).code).toBe(2);
   });
 
+  it('is named for a key also where nobody has it yet, which is said', async () => {
+    const made = await run('key', 'create', '--tools', 'gret', 'gr*', 'greet');
+    expect([made.code, made.err]).toEqual([0, expect.stringContaining('No tool is called "gret" now')]);
+    expect(made.err).toContain('Did you mean "greet"?');
+    expect(made.err.match(/No tool is called/g)).toHaveLength(1);
+    const { items } = JSON.parse((await run('key', 'list', '--json')).out);
+    expect(items[0].missingTools).toEqual([{ name: 'gret', near: ['greet'] }]);
+    const changed = await run('key', 'update', items[0].id, '--tools', 'gteer');
+    expect([changed.code, changed.err]).toEqual([0, expect.stringContaining('No tool is called "gteer" now')]);
+    expect((await run('tool', 'list', 'zzz')).out).toBe('No tool mentions "zzz".\n');
+  });
+
   it('tells which tools a model would be shown, and why', async () => {
     expect((await run('tool', 'select', 'please greet Ada')).out).toMatch(
       /greet@0\.0\.0 +score +8 +\+6 name \(greet\), \+2 name-word \(greet\)/,

@@ -39,9 +39,10 @@ describe('prepareOperations', () => {
   it.each([
     [{}, '"name" is missing.'],
     [{ name: 'a', cuont: 1 }, '"cuont" is not known here. Did you mean "count"?'],
-    [{ name: 'abcde' }, '"name"'],
-    [{ name: 'a', count: 0 }, '"count"'],
-    [null, 'it must be object.'],
+    [{ name: 'abcde' }, '"name" must not have more than 4 characters, got 5.'],
+    [{ name: 'a', count: 0 }, '"count" must be >= 1, got the number 0.'],
+    [{ name: 'a', count: 'two' }, '"count" must be integer, got the text "two".'],
+    [null, 'it must be object, got null.'],
     [{ name: 'a', ['x'.repeat(1000)]: 1 }, 'xxx'],
   ])('names what is wrong in %j', (input, said) => {
     const refusal = refusalOf(input);

@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config-types.ts';
 import { countedAs } from '../../config/counted-callers.ts';
 import { isObject } from '../../config/json-object.ts';
+import { describeValue } from '../../config/schema-faults.ts';
 import { Deadline } from '../../engines/deadline.ts';
 import type { GuestIssue } from '../../engines/throw-report.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
@@ -12,7 +13,7 @@ import { seesTool } from '../../tools/seen-by-callers.ts';
 import type { ToolSwitches } from '../../tools/settings/tool-switches.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
 import type { ToolUses } from '../../tools/tool-uses.ts';
-import { describeValue, type SchemaIssue, sayIssue } from '../../tools/validation/schema-issue.ts';
+import { type SchemaIssue, sayIssue } from '../../tools/validation/schema-issue.ts';
 import { nameRunner } from '../../units/unit.ts';
 import { ActiveCall } from '../active-call.ts';
 import { askForApproval } from '../approval.ts';

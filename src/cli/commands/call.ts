@@ -22,13 +22,12 @@ export function registerCall(program: Command, session: CliSession): void {
       '--full': 'print the whole answer as JSON',
       '--output <file>': 'write the output into a file: the bytes of an image or file, else the text',
       '--session <id>': 'the session that the call belongs to',
-      '--timeout <ms>': 'stop the call after this time',
+      '--timeout <ms>': { about: 'stop the call after this time', range: [1, 9_999_999] },
       '--idempotency-key <key>': 'run a repeated call only once',
     },
     json: false,
-    run: ({ name: ref, arguments: words, json, full, output, session: name, timeout, idempotencyKey, data, config }) => {
-      const timeoutMs = readTimeout(timeout);
-      return withDaemon(
+    run: ({ name: ref, arguments: words, json, full, output, session: name, timeout: timeoutMs, idempotencyKey, data, config }) =>
+      withDaemon(
         session,
         { data, config },
         async (client) => {
@@ -37,8 +36,7 @@ export function registerCall(program: Command, session: CliSession): void {
           await printAnswer(session, await callAndFollow(session, client, toolContracts.call, input), { full, output });
         },
         'keeps',
-      );
-    },
+      ),
   });
 }
 
@@ -56,10 +54,4 @@ async function collectArguments(
   if (readsInput) return parsePipedArguments(await io.readStdin());
   if (words.length === 0) return {};
   return readCommandArguments(words, (await client.invoke(toolContracts.get, { ref })).input);
-}
-
-function readTimeout(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
-  throw new HotcellError('usage-wrong', `Expected --timeout in whole milliseconds, got "${text}".`);
 }

@@ -9,11 +9,15 @@ import { exitCodes } from '../exit-codes.ts';
 import { type Column, renderTable } from '../render/table.ts';
 import type { CliSession } from '../session.ts';
 
-/** What an argument or an option is, and what may be written there; an option that is left out is its `usual` text. */
+/** What an argument or an option is, and what may be written there; an option that is left out is its `usual` value. */
 interface WordMeaning {
   readonly about: string;
   readonly choices?: readonly string[];
-  readonly usual?: string;
+  /** It is a whole number, of these two or between them. */
+  readonly range?: readonly [min: number, max: number];
+  /** What helps where something else was written, beside the arguments that were. */
+  readonly fix?: (words: readonly string[]) => string;
+  readonly usual?: string | number;
   /** An option that must be there. */
   readonly isNeeded?: true;
 }
@@ -26,9 +30,13 @@ type CamelCase<Text extends string> = Text extends `${infer Head}-${infer Tail}`
 
 type OptionName<Written> = Written extends `-${string}, ${infer Long}`
   ? OptionName<Long>
-  : Written extends `--no-${infer Name}` | `--${infer Name} <${string}>` | `--${infer Name}`
-    ? CamelCase<Name>
-    : never;
+  : Written extends `${infer Name} <${string}>`
+    ? OptionName<Name>
+    : Written extends `--no-${infer Name}`
+      ? CamelCase<Name>
+      : Written extends `--${infer Name}`
+        ? CamelCase<Name>
+        : never;
 
 type ArgumentName<Written> = Written extends `${'<' | '['}${infer Name}${'...' | ''}${'>' | ']'}`
   ? Name extends `${infer Short}...`
@@ -36,22 +44,33 @@ type ArgumentName<Written> = Written extends `${'<' | '['}${infer Name}${'...' |
     : Name
   : never;
 
-type TextOf<Each> = Each extends { readonly choices: readonly (infer Choice)[] } ? Choice : string;
+type ValueOf<Each> = Each extends { readonly range: readonly number[] }
+  ? number
+  : Each extends { readonly choices: readonly (infer Choice)[] }
+    ? Choice
+    : string;
 
-/** What a command was given, by its names: `--rate <n>` is `rate`, a text; `--all` is a switch, `<names...>` a list. */
-type Given<Arguments extends Words, Options extends Words> = {
-  readonly [Written in keyof Arguments as ArgumentName<Written>]: Written extends `${string}...${string}`
-    ? readonly string[]
-    : Written extends `[${string}`
-      ? TextOf<Arguments[Written]> | undefined
-      : TextOf<Arguments[Written]>;
+type ArgumentValue<Written, Each> = Written extends `${string}...${string}` ? readonly string[] : ValueOf<Each>;
+
+/** What was written, by its names: `--rate <n>` is `rate`, a text; `--all` is a switch, `<names...>` a list. */
+type Written<Arguments extends Words, Options extends Words> = {
+  readonly [Each in keyof Arguments as Each extends (`[${string}` & `${string}...${string}`) | `<${string}`
+    ? ArgumentName<Each>
+    : never]: ArgumentValue<Each, Arguments[Each]>;
 } & {
-  readonly [Written in keyof Options as OptionName<Written>]?: Written extends `${string}...>`
+  readonly [Each in keyof Arguments as Each extends (`[${string}` & `${string}...${string}`) | `<${string}`
+    ? never
+    : ArgumentName<Each>]?: ArgumentValue<Each, Arguments[Each]>;
+} & {
+  readonly [Each in keyof Options as OptionName<Each>]?: Each extends `${string}...>`
     ? readonly string[]
-    : Written extends `${string}>`
-      ? TextOf<Options[Written]>
+    : Each extends `${string}>`
+      ? ValueOf<Options[Each]>
       : boolean;
-} & CommonFlags;
+};
+
+/** What a command was given. */
+type Given<Arguments extends Words, Options extends Words> = Written<Arguments, Options> & CommonFlags;
 
 /** What every command may be given. */
 export interface CommonFlags extends Pick<CliFlags, 'data' | 'config'> {
@@ -85,25 +104,56 @@ export function addCommand<const Arguments extends Words = NoWords, const Option
   if (about !== undefined) command.description(about);
   if (isDefault) refuseVerbs(family, command.option('--json', 'as JSON'));
   const names = Object.entries<Word>(line.arguments ?? {}).map(([written, word]) => {
-    const { about: meaning, choices } = describeWord(word);
-    const argument = new Argument(written, meaning);
-    command.addArgument(choices === undefined ? argument : argument.choices(choices));
+    const meaning = describeWord(word);
+    const argument = new Argument(written, meaning.about);
+    limitWord(command, argument, meaning);
+    command.addArgument(argument);
     return argument.name();
   });
   for (const [written, word] of Object.entries<Word>(line.options ?? {})) {
-    const { about: meaning, choices, usual, isNeeded = false } = describeWord(word);
-    const option = new Option(written, meaning).default(usual).makeOptionMandatory(isNeeded);
-    command.addOption(choices === undefined ? option : option.choices(choices));
+    const meaning = describeWord(word);
+    const option = new Option(written, meaning.about).default(meaning.usual).makeOptionMandatory(meaning.isNeeded === true);
+    limitWord(command, option, meaning);
+    command.addOption(option);
   }
   if (json !== false && !isDefault) command.option('--json', json);
   return command.action(() => {
-    const words = Object.fromEntries(names.map((each, index) => [each, command.processedArgs[index]]));
-    return run({ ...command.optsWithGlobals<Given<Arguments, Options>>(), ...words });
+    const words = names.map((each, index) => [each, command.processedArgs[index]] as const);
+    const said = Object.fromEntries(words.filter(([, value]) => value !== undefined));
+    return run({ ...command.optsWithGlobals<Given<Arguments, Options>>(), ...said });
   });
 }
 
 function describeWord(word: Word): WordMeaning {
   return typeof word === 'string' ? { about: word } : word;
+}
+
+/** Has the parser refuse what may not be written there. */
+function limitWord(command: Command, word: Argument | Option, { choices, range, fix }: WordMeaning): void {
+  const name = word instanceof Option ? `--${word.name()}` : word.name();
+  const refuse = (expected: string, text: string, near = ''): HotcellError =>
+    new HotcellError('usage-wrong', `Expected ${name} to be ${expected}, got "${text.slice(0, 64)}".${near}`, {
+      fix: fix?.(command.args) ?? `See ${nameOfCommand(command)} --help.`,
+    });
+  if (choices !== undefined) {
+    word.choices(choices).argParser((text: string) => {
+      if (choices.includes(text)) return text;
+      throw refuse(`one of ${choices.join(', ')}`, text, suggestNearNames(text, choices));
+    });
+  }
+  if (range !== undefined) {
+    const [min, max] = range;
+    word.argParser((text: string) => {
+      const count = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
+      if (count >= min && count <= max) return count;
+      throw refuse(`a number from ${min} to ${max}`, text);
+    });
+  }
+}
+
+/** Such as `hotcell plugin list`. */
+export function nameOfCommand(command: Command): string {
+  return command.parent === null ? command.name() : `${nameOfCommand(command.parent)} ${command.name()}`;
 }
 
 /** A verb that does not exist would be an excess argument of the default one, so that is what it refuses, with the near ones. */
@@ -115,7 +165,7 @@ function refuseVerbs(family: Command, command: Command): void {
 }
 
 /** The error about a command that its family, or the program, does not have. */
-function describeNoCommand(family: Command, name: string): HotcellError {
+export function describeNoCommand(family: Command, name: string): HotcellError {
   const verbs = family.commands.map((each) => each.name());
   const path = family.parent === null ? '' : `${family.name()} `;
   return new HotcellError('usage-wrong', `There is no command "${path}${name.slice(0, 64)}".${suggestNearNames(name, verbs)}`, {
@@ -174,9 +224,22 @@ interface OfContract<Input extends TSchema, Output extends TSchema, Arguments ex
   extends CommandLine<Arguments, Options> {
   readonly contract: OperationContract<Input, Output>;
   readonly reach?: Reach;
-  /** Throws `usage-wrong` for what does not fit, before a daemon is looked for. */
-  readonly input: (given: Given<Arguments, Options>) => Static<Input> | Promise<Static<Input>>;
+  /** What is asked of the operation: what was written, when nothing is said. */
+  readonly input?: ReadInput<Input, Arguments, Options>;
 }
+
+/** Where what was written is not what the operation takes, the command says what is. */
+type Asking<Input extends TSchema, Arguments extends Words, Options extends Words> = [
+  keyof Written<Arguments, Options>,
+  Written<Arguments, Options>,
+] extends [keyof Static<Input>, Static<Input>]
+  ? unknown
+  : { readonly input: ReadInput<Input, Arguments, Options> };
+
+/** Throws `usage-wrong` for what does not fit, before a daemon is looked for. */
+type ReadInput<Input extends TSchema, Arguments extends Words, Options extends Words> = (
+  given: Given<Arguments, Options>,
+) => Static<Input> | Promise<Static<Input>>;
 
 /** A command that is one operation. */
 interface OperationCommand<Input extends TSchema, Output extends TSchema, Arguments extends Words, Options extends Words>
@@ -199,8 +262,13 @@ export function addOperation<
   Output extends TSchema,
   const Arguments extends Words = NoWords,
   const Options extends Words = NoWords,
->(family: Command, session: CliSession, command: OperationCommand<Input, Output, Arguments, Options>): Command {
-  const { contract, reach, input, show, isDone, findMissing, ...line } = command;
+>(
+  family: Command,
+  session: CliSession,
+  command: OperationCommand<Input, Output, Arguments, Options> & Asking<Input, Arguments, Options>,
+): Command {
+  const operation: OperationCommand<Input, Output, Arguments, Options> = command;
+  const { contract, reach, input = takeWords, show, isDone, findMissing, ...line } = operation;
   return addCommand(family, {
     ...line,
     run: async (given) => {
@@ -222,6 +290,12 @@ export function addOperation<
   });
 }
 
+/** What was written is what is asked: the types of the command see to that. */
+function takeWords<Input extends TSchema>(given: CommonFlags): Static<Input>;
+function takeWords({ json: _json, data: _data, config: _config, ...words }: CommonFlags): object {
+  return words;
+}
+
 type ItemOf<Output extends TSchema> = Static<Output> extends { readonly items: readonly (infer Item)[] } ? Item : never;
 
 /** A command that shows a table of what there is. */
@@ -241,7 +315,11 @@ export function addListing<
   Output extends TSchema,
   const Arguments extends Words = NoWords,
   const Options extends Words = NoWords,
->(family: Command, session: CliSession, listing: ListingCommand<Input, Output, Arguments, Options>): Command {
+>(
+  family: Command,
+  session: CliSession,
+  listing: ListingCommand<Input, Output, Arguments, Options> & Asking<Input, Arguments, Options>,
+): Command {
   const { empty, columns, before, after } = listing;
   return addOperation(family, session, {
     ...listing,
@@ -258,18 +336,4 @@ export function addListing<
 
 function itemsOf<Item>(answer: { readonly items?: readonly Item[] }): readonly Item[] {
   return answer.items ?? [];
-}
-
-/** Reads an option that has to be one of some words. Throws `usage-wrong`. */
-export function readOneOf<Choice extends string>(flag: string, choices: readonly Choice[], text: string): Choice {
-  const choice = choices.find((each) => each === text);
-  if (choice !== undefined) return choice;
-  throw new HotcellError('usage-wrong', `Expected ${flag} to be one of ${choices.join(', ')}, got "${text.slice(0, 64)}".`);
-}
-
-/** Reads an option that has to be a whole number, from 1. Throws `usage-wrong`. */
-export function readCount(flag: string, text = '', max = 1000): number {
-  const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  if (count >= 1 && count <= max) return count;
-  throw new HotcellError('usage-wrong', `Expected ${flag} to be a number from 1 to ${max}, got "${text.slice(0, 64)}".`);
 }

@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
-import { HotcellError } from '../../errors/hotcell-error.ts';
 import { pluginContracts } from '../../operations/contracts/plugins.ts';
 import { toolContracts } from '../../operations/contracts/tools.ts';
 import type { CliSession } from '../session.ts';
 import { addCommand, type CommonFlags, withDaemon } from './command.ts';
 
 /** What each shell reads: it asks `hotcell completion` again, with the words so far. */
-const scripts: Readonly<Record<string, string>> = {
+const scripts = {
   bash: `_hotcell() {
   local IFS=$'\\n'
   COMPREPLY=($(hotcell completion bash -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
@@ -35,18 +34,16 @@ export function registerCompletion(program: Command, session: CliSession): void 
   addCommand(program, {
     name: 'completion',
     arguments: {
-      '<shell>': 'bash, zsh or fish',
+      '<shell>': {
+        about: 'whose',
+        choices: ['bash', 'zsh', 'fish'],
+        fix: () => 'For example: source <(hotcell completion bash)',
+      },
       '[words...]': 'after --: what is on the line so far; answers what its last word may become',
     },
     json: false,
     run: async ({ shell, words, ...flags }) => {
-      const script = scripts[shell];
-      if (script === undefined) {
-        throw new HotcellError('usage-wrong', `Expected bash, zsh or fish, got "${shell.slice(0, 64)}".`, {
-          fix: 'For example: source <(hotcell completion bash)',
-        });
-      }
-      if (words.length === 0) return session.print(script);
+      if (words.length === 0) return session.print(scripts[shell]);
       const found = await complete(program, words, () => findNames(session, flags));
       session.print(found.map((word) => `${word}\n`).join(''));
     },

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { suggestNearNames } from '../../errors/near-names.ts';
+import { askForOneOf, findNearNames } from '../../errors/near-names.ts';
 import { renderTable } from '../render/table.ts';
 import type { CliSession } from '../session.ts';
 import { addCommand } from './command.ts';
@@ -19,7 +19,6 @@ export function registerDocs(program: Command, session: CliSession): void {
     json: false,
     run: ({ topic }) => {
       const topics = readdirSync(folder).flatMap((file) => /^(?!README)([\w-]+)\.md$/.exec(file)?.[1] ?? []);
-      const readPage = (name: string): string => readFileSync(join(folder, `${name}.md`), 'utf8');
       if (topic === undefined) {
         const columns = [
           { head: 'TOPIC', text: (row: string) => row, paint: session.style.bold },
@@ -29,11 +28,24 @@ export function registerDocs(program: Command, session: CliSession): void {
         return;
       }
       if (!topics.includes(topic)) {
-        throw new HotcellError('usage-wrong', `There is no page "${topic.slice(0, 64)}".${suggestNearNames(topic, topics)}`, {
+        const near = askForOneOf(findNearNames(topic, topics, 3, 2)) || nameThoseThatSay(topic, topics);
+        throw new HotcellError('usage-wrong', `There is no page "${topic.slice(0, 64)}".${near}`, {
           fix: 'List the pages: hotcell docs',
         });
       }
       session.print(readPage(topic));
     },
   });
+}
+
+function readPage(name: string): string {
+  return readFileSync(join(folder, `${name}.md`), 'utf8');
+}
+
+/** The pages that have the word most often. */
+function nameThoseThatSay(word: string, topics: readonly string[]): string {
+  const counts = topics.map((name) => ({ name, count: readPage(name).toLowerCase().split(word.toLowerCase()).length - 1 }));
+  const telling = counts.filter(({ count }) => count > 0).sort((one, other) => other.count - one.count);
+  const names = telling.slice(0, 3).map(({ name }) => name);
+  return names.length === 0 ? '' : ` Pages that speak of it: ${names.join(', ')}.`;
 }

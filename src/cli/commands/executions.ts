@@ -1,14 +1,13 @@
 import type { Command } from 'commander';
 import type { Execution, ExecutionStatus } from '../../calls/call-types.ts';
 import type { Client } from '../../client/client.ts';
-import { omitUndefined } from '../../config/json-object.ts';
 import { executionContracts } from '../../operations/contracts/executions.ts';
 import { renderExecutionError } from '../render/error.ts';
 import { renderLog } from '../render/log.ts';
 import { type Style, tame } from '../render/style.ts';
 import { formatDuration, formatTime } from '../render/time-text.ts';
 import type { CliSession } from '../session.ts';
-import { addClientCommand, addListing, addOperation, readCount, readOneOf } from './command.ts';
+import { addClientCommand, addListing, addOperation } from './command.ts';
 
 /** One question to the daemon waits at most so long: less than what proxies and clients cut. */
 const maxWaitMs = 25_000;
@@ -26,18 +25,11 @@ export function registerExecutions(program: Command, session: CliSession): void 
     about: 'list calls, newest first',
     options: {
       '--tool <name>': 'only of this tool',
-      '--status <status>': `only ${statuses.join(', ')}`,
+      '--status <status>': { about: 'only those with this status', choices: statuses },
       '--parent <id>': 'only the calls that this call made',
-      '--limit <n>': { about: 'how many', usual: '20' },
+      '--limit <n>': { about: 'how many', range: [1, 1000], usual: 20 },
     },
     contract: executionContracts.list,
-    input: ({ limit, status, tool, parent }) =>
-      omitUndefined({
-        limit: readCount('--limit', limit),
-        status: status === undefined ? undefined : readOneOf('--status', statuses, status),
-        tool,
-        parent,
-      }),
     empty: 'No calls.\n',
     columns: [
       { head: 'ID', text: (row) => row.id },
@@ -72,7 +64,6 @@ export function registerExecutions(program: Command, session: CliSession): void 
     about: 'cancel a call that waits or runs',
     arguments: { '<id>': 'its id' },
     contract: executionContracts.cancel,
-    input: ({ id }) => ({ id }),
     show: ({ cancelled }, { id }) => (cancelled ? `${style.green('✓')} ${id} is cancelled.\n` : `${id} had ended already.\n`),
   });
 }

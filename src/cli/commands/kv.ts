@@ -29,7 +29,6 @@ export function registerKv(program: Command, session: CliSession): void {
     about: 'list the keys of a plugin with their sizes',
     reach: 'alone',
     contract: kvContracts.list,
-    input: ({ plugin, caller }) => omitUndefined({ plugin, caller }),
     show({ plugin, items, owners, next }) {
       if (items.length === 0) return `"${tame(plugin)}" keeps no values.\n`;
       const total = owners.reduce((sum, { bytes }) => sum + bytes, 0);

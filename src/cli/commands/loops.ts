@@ -9,14 +9,13 @@ import { addListing, addOperation } from './command.ts';
 export function registerLoops(program: Command, session: CliSession): void {
   const loops = program.command('loops');
   const { style } = session;
-  const onLoop = { arguments: { '<id>': 'its id' }, input: ({ id }: { readonly id: string }) => ({ id }) } as const;
+  const onLoop = { arguments: { '<id>': 'its id' } } as const;
 
   addListing(loops, session, {
     name: 'list',
     isDefault: true,
     about: 'list the loops of models that run, and those of the last day',
     contract: loopContracts.list,
-    input: () => ({}),
     empty: 'No loops.\n',
     columns: [
       { head: 'ID', text: ({ id }) => tame(id), paint: style.bold },

@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
-import { omitUndefined } from '../../config/json-object.ts';
 import { modelContracts, useGroups } from '../../operations/contracts/models.ts';
 import { tame } from '../render/style.ts';
 import { renderTable } from '../render/table.ts';
 import { formatTime } from '../render/time-text.ts';
 import type { CliSession } from '../session.ts';
-import { addOperation, readCount, readOneOf } from './command.ts';
+import { addOperation } from './command.ts';
 
 const noModels = 'No models. Name a provider in the config under models.providers; see hotcell docs models.\n';
 
@@ -60,7 +59,6 @@ export function registerModels(program: Command, session: CliSession): void {
     about: 'ask models one short question; it costs a few tokens',
     arguments: { '[name]': 'provider/model, provider or alias; every provider when left out' },
     contract: modelContracts.test,
-    input: ({ name }) => omitUndefined({ name }),
     isDone: ({ items }) => items.every(({ ok }) => ok),
     show: ({ items }) =>
       items
@@ -76,11 +74,10 @@ export function registerModels(program: Command, session: CliSession): void {
   addOperation(program, session, {
     name: 'usage',
     options: {
-      '--by <what>': { about: `add up by ${useGroups.join(', ')}`, usual: 'model' },
-      '--days <n>': { about: 'today and the days before it', usual: '7' },
+      '--by <what>': { about: 'what is added up', choices: useGroups, usual: 'model' },
+      '--days <n>': { about: 'today and the days before it', range: [1, 90], usual: 7 },
     },
     contract: modelContracts.uses,
-    input: ({ by = '', days }) => ({ by: readOneOf('--by', useGroups, by), days: readCount('--days', days, 90) }),
     show({ items, pricesAsOf, budget, fromDay, by }) {
       type Row = (typeof items)[number];
       const columns = [

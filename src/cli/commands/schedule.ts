@@ -13,7 +13,6 @@ export function registerSchedule(program: Command, session: CliSession): void {
     about: 'list calls that are made later',
     reach: 'alone',
     contract: scheduleContracts.list,
-    input: () => ({}),
     empty: 'Nothing is scheduled. Models do it with the tool schedule_task.\n',
     columns: [
       { head: 'ID', text: (row) => tame(row.id) },
@@ -30,7 +29,6 @@ export function registerSchedule(program: Command, session: CliSession): void {
     arguments: { '<id>': 'its id' },
     reach: 'keeps',
     contract: scheduleContracts.cancel,
-    input: ({ id }) => ({ id }),
     show: (_answer, { id }) => `${session.style.green('✓')} cancelled: ${tame(id)}\n`,
   });
 }

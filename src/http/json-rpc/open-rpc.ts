@@ -1,4 +1,5 @@
-import { inputProperties, propertySchemas } from '../../operations/invoke.ts';
+import { propertyNames } from '../../config/schema-faults.ts';
+import { propertySchemas } from '../../operations/invoke.ts';
 import type { OperationContract } from '../../operations/operation.ts';
 
 /** Describes every method as an OpenRPC 1.3 document; what `rpc.discover` answers. */
@@ -10,7 +11,7 @@ export function describeMethods(operations: readonly OperationContract[]) {
       name: operation.name,
       summary: operation.summary,
       paramStructure: 'by-name',
-      params: inputProperties(operation).map((name) => ({
+      params: propertyNames(operation.input).map((name) => ({
         name,
         required: requiredNames(operation.input).includes(name),
         schema: propertySchemas(operation)[name],

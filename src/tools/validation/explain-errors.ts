@@ -1,7 +1,8 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { isObject } from '../../config/json-object.ts';
+import { describeValue, preview } from '../../config/schema-faults.ts';
 import { findNearNames } from '../../errors/near-names.ts';
-import { describeValue, joinPath, preview, type SchemaIssue, sayPath } from './schema-issue.ts';
+import { joinPath, type SchemaIssue, sayPath } from './schema-issue.ts';
 
 const maxIssues = 8;
 const maxLooked = 500;

@@ -1,3 +1,5 @@
+import { preview } from '../../config/schema-faults.ts';
+
 /** One place where a value does not fit, in words for people and models. */
 export interface SchemaIssue {
   /** Such as `items[0].name`; empty for the value as a whole. */
@@ -8,21 +10,6 @@ export interface SchemaIssue {
   readonly message?: string;
   /** Names that may have been meant. */
   readonly near?: readonly string[];
-}
-
-/** A bounded preview of a value that says its kind. */
-export function describeValue(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
-  if (typeof value === 'object') return 'an object';
-  if (typeof value === 'string') return `the text ${preview(value)}`;
-  return `the ${typeof value} ${String(value)}`;
-}
-
-/** Text in quotes, cut at 60 characters. */
-export function preview(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}...` : text);
 }
 
 /** One issue as a sentence part: `days: expected an integer, got the text "two"`. */

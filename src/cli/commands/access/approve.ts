@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
+import { suggestNearNames } from '../../../errors/near-names.ts';
 import { type ApprovalView, approvalContracts } from '../../../operations/contracts/access/approvals.ts';
 import { parseArguments } from '../../calling/call-arguments.ts';
 import { askAnswer } from '../../questions/ask.ts';
@@ -66,11 +67,15 @@ async function answerAll(session: CliSession, client: Client, { id, flags }: { i
 }
 
 async function findQuestions(client: Client, name: string): Promise<readonly string[]> {
-  const { items } = await client.invoke(approvalContracts.list, { limit: 1000 });
-  const own = items.filter(({ plugin, tool, details }) => [plugin, tool, details.path, details.server].includes(name));
-  const asked = own.toSorted((one, other) => Number(other.kind === 'grant') - Number(one.kind === 'grant'));
+  const { items } = await client.invoke(approvalContracts.list, { about: name, limit: 1000 });
+  const asked = items.toSorted((one, other) => Number(other.kind === 'grant') - Number(one.kind === 'grant'));
   if (asked.length > 0) return asked.map(({ id }) => id);
-  throw new HotcellError('approval-unknown', `Nothing of ${JSON.stringify(name.slice(0, 64))} waits for an answer.`, {
+  const all = await client.invoke(approvalContracts.list, { limit: 1000 });
+  const near = suggestNearNames(
+    name,
+    all.items.flatMap(({ plugin, tool }) => [plugin, tool ?? []].flat()),
+  );
+  throw new HotcellError('approval-unknown', `Nothing of ${JSON.stringify(name.slice(0, 64))} waits for an answer.${near}`, {
     fix: `List what does: hotcell approve. What it has and lacks: hotcell why ${name.slice(0, 64)}.`,
   });
 }

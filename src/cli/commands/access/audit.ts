@@ -4,7 +4,7 @@ import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { auditContracts } from '../../../operations/contracts/access/audit.ts';
 import { formatTime } from '../../render/time-text.ts';
 import type { CliSession } from '../../session.ts';
-import { addListing, readCount } from '../command.ts';
+import { addListing } from '../command.ts';
 
 /** Adds `hotcell audit`. */
 export function registerAudit(program: Command, session: CliSession): void {
@@ -18,13 +18,13 @@ export function registerAudit(program: Command, session: CliSession): void {
       '--execution <id>': 'only of this call',
       '--denied': 'only what was refused',
       '--allowed': 'only what was allowed',
-      '--limit <n>': { about: 'how many', usual: '50' },
+      '--limit <n>': { about: 'how many', range: [1, 1000], usual: 50 },
     },
     contract: auditContracts.list,
     input({ plugin, caller, tool, execution, denied, allowed, limit }) {
-      if (denied && allowed) throw new HotcellError('usage-wrong', 'Expected only one of --denied and --allowed.');
+      if (denied && allowed) throw new HotcellError('usage-wrong', 'Expected only one of --denied and --allowed, got both.');
       const which = denied || allowed ? allowed === true : undefined;
-      return omitUndefined({ limit: readCount('--limit', limit), plugin, caller, tool, execution, allowed: which });
+      return omitUndefined({ limit, plugin, caller, tool, execution, allowed: which });
     },
     empty: 'Nothing.\n',
     columns: [

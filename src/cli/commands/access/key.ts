@@ -2,8 +2,9 @@ import type { Command } from 'commander';
 import type { CallerRules } from '../../../callers/caller.ts';
 import { omitUndefined } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { suggestNearNames } from '../../../errors/near-names.ts';
+import { askForOneOf, suggestNearNames } from '../../../errors/near-names.ts';
 import { keyContracts } from '../../../operations/contracts/access/keys.ts';
+import { tame } from '../../render/style.ts';
 import { formatTime } from '../../render/time-text.ts';
 import type { CliSession } from '../../session.ts';
 import { addListing, addOperation } from '../command.ts';
@@ -33,14 +34,19 @@ export function registerKey(program: Command, session: CliSession): void {
     about: 'make a key; it is shown this once',
     options: {
       ...ruleOptions,
-      '--role <role>': { about: 'caller (may call tools) or admin (may do everything)', usual: 'caller' },
+      '--role <role>': {
+        about: 'caller (may call tools) or admin (may do everything)',
+        choices: ['caller', 'admin'],
+        usual: 'caller',
+      },
       '--name <name>': 'what the key is for',
     },
     contract: keyContracts.create,
-    input: ({ role, name, ...flags }) => omitUndefined({ role: readRole(role), name, ...readNewRules(flags, Date.now()) }),
-    show({ id, role, rules, key: made }) {
+    input: ({ role, name, ...flags }) => omitUndefined({ role, name, ...readNewRules(flags, Date.now()) }),
+    show({ id, role, rules, key: made, missingTools }) {
       const said = describeRules(rules);
       session.note(style.dim(`${id}, role ${role}${said && `, ${said}`}. This is the only time that the key is shown.\n`));
+      noteMissing(missingTools);
       return `${made}\n`;
     },
   });
@@ -50,7 +56,6 @@ export function registerKey(program: Command, session: CliSession): void {
     isDefault: true,
     about: 'list the keys, without their secrets',
     contract: keyContracts.list,
-    input: () => ({}),
     empty: 'No keys. Make one: hotcell key create --name NAME\n',
     columns: [
       { head: 'ID', text: (row) => row.id },
@@ -74,7 +79,10 @@ export function registerKey(program: Command, session: CliSession): void {
     },
     contract: keyContracts.update,
     input: ({ id, ...flags }) => ({ id, ...readRuleChanges(flags, Date.now()) }),
-    show: ({ rules }, { id }) => `${style.green('✓')} ${id}: ${describeRules(rules) || 'no rules'}.\n`,
+    show({ rules, missingTools }, { id }) {
+      noteMissing(missingTools);
+      return `${style.green('✓')} ${id}: ${describeRules(rules) || 'no rules'}.\n`;
+    },
   });
 
   addOperation(key, session, {
@@ -82,7 +90,6 @@ export function registerKey(program: Command, session: CliSession): void {
     about: 'revoke a key at once',
     arguments: keyArgument,
     contract: keyContracts.revoke,
-    input: ({ id }) => ({ id }),
     findMissing: async ({ revoked }, { id }, client) => {
       if (revoked) return undefined;
       const valid = (await client.invoke(keyContracts.list, {})).items.filter((row) => row.revokedAtMs === undefined);
@@ -94,11 +101,14 @@ export function registerKey(program: Command, session: CliSession): void {
     },
     show: (_answer, { id }) => `${style.green('✓')} ${id} is revoked.\n`,
   });
-}
 
-function readRole(text = ''): 'admin' | 'caller' {
-  if (text === 'admin' || text === 'caller') return text;
-  throw new HotcellError('usage-wrong', `Expected --role to be admin or caller, got "${text.slice(0, 64)}".`);
+  /** It is no error: the plugin may come later. */
+  function noteMissing(missing: readonly { readonly name: string; readonly near: readonly string[] }[] = []): void {
+    for (const { name, near } of missing) {
+      const said = `No tool is called "${tame(name)}" now: the key reaches it once one is.${askForOneOf(near)}`;
+      session.note(`${style.yellow('!')} ${said} List the tools: hotcell tool list\n`);
+    }
+  }
 }
 
 function describeMoved({ id, rules, movedTools }: { id: string; rules: CallerRules; movedTools?: string[] }): string {

@@ -41,7 +41,6 @@ export function registerSecret(program: Command, session: CliSession): void {
     isDefault: true,
     about: 'list the secrets, without their values',
     contract: secretContracts.list,
-    input: () => ({}),
     empty: 'No secrets. Keep one: hotcell secret set NAME --host HOST --header HEADER\n',
     columns: [
       { head: 'NAME', text: (row) => row.name },
@@ -55,7 +54,6 @@ export function registerSecret(program: Command, session: CliSession): void {
     about: 'remove a secret at once, also for calls under way',
     arguments: { '<name>': 'the secret' },
     contract: secretContracts.remove,
-    input: ({ name }) => ({ name }),
     findMissing: async ({ removed }, { name }, client) => {
       if (removed) return undefined;
       const names = (await client.invoke(secretContracts.list, {})).items.map((row) => row.name);
@@ -70,5 +68,7 @@ export function registerSecret(program: Command, session: CliSession): void {
 /** Never from an argument: those stand in the list of processes and in the history of the shell. */
 async function readValue({ io }: CliSession, name: string): Promise<string> {
   const written = io.askHidden === undefined ? await io.readStdin() : await io.askHidden(`Value of ${name}: `);
-  return written.replace(/\r?\n$/, '');
+  const value = written.replace(/\r?\n$/, '');
+  if (value !== '') return value;
+  throw new HotcellError('usage-wrong', `Expected the value of ${name} on standard input, got nothing.`);
 }

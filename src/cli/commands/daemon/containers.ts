@@ -16,7 +16,6 @@ export function registerContainers(program: Command, session: CliSession): void 
     isDefault: true,
     about: 'list what runs in containers now',
     contract: containerContracts.list,
-    input: () => ({}),
     empty: 'Nothing runs in a container.\n',
     columns: [
       { head: 'ID', text: (row) => row.id },

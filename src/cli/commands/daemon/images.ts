@@ -17,7 +17,6 @@ export function registerImages(program: Command, session: CliSession): void {
     about: 'list them: which are there, and how to get the others',
     reach: 'alone',
     contract: imageContracts.list,
-    input: () => ({}),
     columns: [
       { head: 'IMAGE', text: (row) => row.name },
       { head: 'STATE', text: (row) => row.status, paint: (text, row) => paints[row.status](text) },
@@ -34,7 +33,6 @@ export function registerImages(program: Command, session: CliSession): void {
     arguments: { '<name>': 'the image, as hotcell images shows it' },
     reach: 'keeps',
     contract: imageContracts.accept,
-    input: ({ name }) => ({ name }),
     show: ({ id = '' }, { name }) => `${style.green('✓')} ${name} is ${id} from now on.\n`,
   });
 }

@@ -40,7 +40,6 @@ export function registerMcp(program: Command, session: CliSession): void {
     name: 'status',
     about: 'list the MCP clients of the last hour',
     contract: mcpClientContracts.list,
-    input: () => ({}),
     empty: 'No MCP client was here in the last hour. Set one up: hotcell mcp install --client NAME\n',
     columns: [
       { head: 'CLIENT', text: ({ client }) => tame(client) },

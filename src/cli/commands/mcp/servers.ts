@@ -9,7 +9,7 @@ import { renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';
 import { addClientCommand, addCommand, addOperation, type CommonFlags, withDaemon } from '../command.ts';
 
-const onServer = { arguments: { '<name>': 'the server' }, input: ({ name }: { readonly name: string }) => ({ name }) } as const;
+const onServer = { arguments: { '<name>': 'the server' } } as const;
 
 /** Adds `hotcell mcp servers`, `restart`, `login` and `logout`. */
 export function registerMcpServers(mcp: Command, session: CliSession): void {
@@ -46,8 +46,10 @@ export function registerMcpServers(mcp: Command, session: CliSession): void {
     name: 'login',
     about: 'log in to a server: prints what to open, and waits until you did',
     arguments: onServer.arguments,
-    options: { '--port <port>': 'the port of this machine that the browser comes back to' },
-    run: ({ name, port, ...flags }) => logIn(session, name, readPort(port), flags),
+    options: {
+      '--port <port>': { about: 'the port of this machine that the browser comes back to', range: [0, 65_535], usual: 7421 },
+    },
+    run: ({ name, port = 0, ...flags }) => logIn(session, name, port, flags),
   });
 
   addOperation(mcp, session, {
@@ -55,9 +57,13 @@ export function registerMcpServers(mcp: Command, session: CliSession): void {
     name: 'logout',
     about: 'forget the login to a server',
     contract: mcpContracts.logout,
-    isDone: ({ wasLoggedIn }) => wasLoggedIn,
-    show: ({ wasLoggedIn }, { name }) =>
-      wasLoggedIn ? `${style.green('✓')} The login to ${name} is forgotten.\n` : `Nobody was logged in to ${name}.\n`,
+    findMissing: ({ wasLoggedIn }, { name }) =>
+      wasLoggedIn
+        ? undefined
+        : new HotcellError('conflict', `Nothing was forgotten: nobody was logged in to "${name}".`, {
+            fix: `See how it does: hotcell mcp servers ${name}. Log in: hotcell mcp login ${name}.`,
+          }),
+    show: (_answer, { name }) => `${style.green('✓')} The login to ${name} is forgotten.\n`,
   });
 }
 
@@ -81,13 +87,6 @@ async function logIn(session: CliSession, name: string, port: number, flags: Com
 }
 
 const callbackPath = '/callback';
-const usualPort = 7421;
-
-function readPort(text = String(usualPort)): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : -1;
-  if (port >= 0 && port < 65_536) return port;
-  throw new HotcellError('usage-wrong', `Expected --port to be a whole number from 0 to 65535, got "${text.slice(0, 64)}".`);
-}
 
 /** Waits on this machine alone for the browser to come back; the first answer counts. */
 async function listenForCallback(

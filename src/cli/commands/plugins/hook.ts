@@ -8,10 +8,7 @@ import { tame } from '../../render/style.ts';
 import type { CliSession } from '../../session.ts';
 import { addClientCommand, addOperation } from '../command.ts';
 
-const onHook = {
-  arguments: { '<name>': 'NAME, or SKILL/NAME' },
-  input: ({ name }: { readonly name: string }) => ({ name }),
-} as const;
+const onHook = { arguments: { '<name>': 'NAME, or SKILL/NAME' } } as const;
 const offNotice = 'Hooks are switched off, by hooks.enabled in the config or by safe mode: none of them runs.\n';
 
 /** Adds `hotcell hook …`. */
@@ -24,7 +21,6 @@ export function registerHook(program: Command, session: CliSession): void {
     isDefault: true,
     about: 'list the hooks of the data folder and of skills',
     contract: hookContracts.list,
-    input: () => ({}),
     show({ isOn, items }) {
       if (!isOn) session.note(style.yellow(offNotice));
       return items.length === 0
@@ -70,9 +66,13 @@ export function registerHook(program: Command, session: CliSession): void {
     name: 'revoke',
     about: 'take the approval of a hook back at once',
     contract: hookContracts.revoke,
-    isDone: ({ revoked }) => revoked,
-    show: ({ revoked }, { name }) =>
-      revoked ? `${style.green('✓')} ${name} does not run any more.\n` : `${name} was not approved.\n`,
+    findMissing: ({ revoked }, { name }) =>
+      revoked
+        ? undefined
+        : new HotcellError('conflict', `Nothing was taken back: the hook "${name}" was not approved, and does not run.`, {
+            fix: 'See which run: hotcell hook list.',
+          }),
+    show: (_answer, { name }) => `${style.green('✓')} ${name} does not run any more.\n`,
   });
 }
 

@@ -22,7 +22,6 @@ function registerPrompt(prompt: Command, session: CliSession): void {
     about: 'list the prompts of plugins',
     contract: promptContracts.list,
     reach: 'alone',
-    input: () => ({}),
     empty: 'No prompts.\n',
     columns: [
       { head: 'PROMPT', text: ({ name }) => name, paint: bold },
@@ -67,7 +66,6 @@ function registerResource(resource: Command, session: CliSession): void {
     about: 'list the resources of plugins',
     contract: resourceContracts.list,
     reach: 'alone',
-    input: () => ({}),
     empty: 'No resources.\n',
     columns: [{ head: 'RESOURCE', text: ({ uri }) => uri, paint: bold }, ...columns],
   });
@@ -76,7 +74,6 @@ function registerResource(resource: Command, session: CliSession): void {
     about: 'list the templates of addresses under which plugins have resources',
     contract: resourceContracts.templates,
     reach: 'alone',
-    input: () => ({}),
     empty: 'No templates.\n',
     columns: [{ head: 'TEMPLATE', text: ({ uriTemplate }) => uriTemplate, paint: bold }, ...columns],
   });

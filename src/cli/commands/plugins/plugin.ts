@@ -11,15 +11,12 @@ import { renderCheck, renderPlugin, renderPlugins } from '../../render/plugin.ts
 import { type Style, tame } from '../../render/style.ts';
 import { formatDuration, formatTime } from '../../render/time-text.ts';
 import type { CliSession } from '../../session.ts';
-import { addClientCommand, addCommand, addListing, addOperation, readOneOf, withDaemon } from '../command.ts';
+import { addClientCommand, addCommand, addListing, addOperation, withDaemon } from '../command.ts';
 import { registerPluginLogs } from './plugin-logs.ts';
 import { registerPluginNew } from './plugin-new.ts';
 import { registerPluginTest } from './plugin-test.ts';
 
-const onPlugin = {
-  arguments: { '<name>': 'name, name@version or path of the plugin' },
-  input: ({ name }: { readonly name: string }) => ({ name }),
-} as const;
+const onPlugin = { arguments: { '<name>': 'name, name@version or path of the plugin' } } as const;
 
 /** Adds `hotcell plugin …`. */
 export function registerPlugin(program: Command, session: CliSession): void {
@@ -30,9 +27,8 @@ export function registerPlugin(program: Command, session: CliSession): void {
     name: 'list',
     isDefault: true,
     about: 'list the plugins with their states',
-    options: { '--state <state>': 'only those in this state' },
+    options: { '--state <state>': { about: 'only those in this state', choices: pluginStates } },
     contract: pluginContracts.list,
-    input: ({ state }) => (state === undefined ? {} : { state: readOneOf('--state', pluginStates, state) }),
     show({ items, passedOver = [] }, { state }) {
       const none = state === undefined ? 'No plugins. Make one: hotcell plugin new NAME\n' : `No plugin is ${state}.\n`;
       session.print(items.length > 0 ? renderPlugins(items, style, io.columns) : none);
@@ -57,7 +53,9 @@ export function registerPlugin(program: Command, session: CliSession): void {
     arguments: { '[name]': 'name, name@version or path of the plugin' },
     options: { '--all': 'reload every plugin' },
     run: ({ name, all, json, ...flags }) => {
-      if ((name === undefined) === (all !== true)) throw new HotcellError('usage-wrong', 'Expected a name, or --all.');
+      if ((name === undefined) === (all !== true)) {
+        throw new HotcellError('usage-wrong', `Expected a name or --all, got ${all ? 'both' : 'neither'}.`);
+      }
       return withDaemon(session, flags, (client) =>
         name === undefined ? reloadAll(client, json) : reloadOne(client, name, json),
       );
@@ -125,12 +123,15 @@ export function registerPlugin(program: Command, session: CliSession): void {
   addOperation(plugin, session, {
     name: 'rollback',
     about: 'go back to an older generation, until the file changes next',
-    arguments: { ...onPlugin.arguments, '[generation]': 'its number; the one before when left out' },
+    arguments: {
+      ...onPlugin.arguments,
+      '[generation]': {
+        about: 'its number; the one before when left out',
+        range: [1, 999_999_999],
+        fix: ([name = 'NAME']: readonly string[]) => `See hotcell plugin history ${name}.`,
+      },
+    },
     contract: pluginContracts.rollback,
-    input: ({ name, generation }) => ({
-      name,
-      ...(generation === undefined ? {} : { generation: readNumber(generation, name) }),
-    }),
     show: (result) => renderReload(result, style),
   });
 
@@ -169,11 +170,4 @@ function readText(file: string): string {
   } catch (error) {
     throw new HotcellError('usage-wrong', `"${file}" cannot be read.`, { cause: error, fix: 'Name a file with the text.' });
   }
-}
-
-function readNumber(text: string, plugin: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new HotcellError('usage-wrong', `Expected the number of a generation, got "${text}".`, {
-    fix: `See hotcell plugin history ${plugin}.`,
-  });
 }

@@ -1,17 +1,16 @@
 import type { Command } from 'commander';
-import { omitUndefined } from '../../../config/json-object.ts';
 import { repairContracts } from '../../../operations/contracts/repairs.ts';
 import { repairStates } from '../../../repair/repair.ts';
 import { paintRepair, renderRepair, renderRepairs } from '../../render/repair.ts';
 import { tame } from '../../render/style.ts';
 import type { CliSession } from '../../session.ts';
-import { addOperation, readCount, readOneOf } from '../command.ts';
+import { addOperation } from '../command.ts';
 
 /** Adds `hotcell repair …`. */
 export function registerRepair(program: Command, session: CliSession): void {
   const repair = program.command('repair');
   const { style, io } = session;
-  const onRepair = { arguments: { '<id>': 'id of the repair' }, input: ({ id }: { readonly id: string }) => ({ id }) } as const;
+  const onRepair = { arguments: { '<id>': 'id of the repair' } } as const;
 
   addOperation(repair, session, {
     name: 'list',
@@ -19,16 +18,10 @@ export function registerRepair(program: Command, session: CliSession): void {
     about: 'list the repairs of failed plugins, newest first',
     options: {
       '--plugin <name>': 'only those of this plugin',
-      '--state <state>': 'only those in this state, such as proposed',
-      '--limit <n>': { about: 'how many', usual: '100' },
+      '--state <state>': { about: 'only those in this state', choices: repairStates },
+      '--limit <n>': { about: 'how many', range: [1, 1000], usual: 100 },
     },
     contract: repairContracts.list,
-    input: ({ plugin, state, limit }) =>
-      omitUndefined({
-        plugin,
-        state: state === undefined ? undefined : readOneOf('--state', repairStates, state),
-        limit: readCount('--limit', limit),
-      }),
     show: ({ items }) => (items.length === 0 ? 'No repairs.\n' : renderRepairs(items, style, io.columns)),
   });
 
@@ -65,7 +58,6 @@ export function registerRepair(program: Command, session: CliSession): void {
     arguments: onRepair.arguments,
     options: { '--reason <text>': 'why, for those who read the history' },
     contract: repairContracts.reject,
-    input: ({ id, reason }) => omitUndefined({ id, reason }),
     isDone: ({ state }) => state === 'rejected',
     show: describeEnd,
   });

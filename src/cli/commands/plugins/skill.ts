@@ -19,7 +19,7 @@ interface RunFlags {
   readonly file?: readonly string[];
   readonly stdin?: boolean;
   readonly network?: boolean;
-  readonly timeout?: string;
+  readonly timeout?: number;
   readonly session?: string;
   readonly json?: boolean;
 }
@@ -37,7 +37,7 @@ export function registerSkill(program: Command, session: CliSession): void {
     about: 'list the skills of the skill folders',
     reach: 'alone',
     contract: skillContracts.list,
-    input: () => ({}),
+    empty: 'No skills. One is a folder with a SKILL.md in a skill folder.\n',
     columns: [
       { head: 'SKILL', text: (row) => tame(row.name) },
       { head: 'SCRIPTS', text: (row) => (row.problem === undefined ? String(row.scripts) : '-') },
@@ -52,7 +52,6 @@ export function registerSkill(program: Command, session: CliSession): void {
     arguments: skillArgument,
     reach: 'alone',
     contract: skillContracts.scripts,
-    input: ({ name }) => ({ name }),
     show: ({ items, path, contentHash, granted, pending }) =>
       [
         renderScripts(session, items),
@@ -90,7 +89,7 @@ export function registerSkill(program: Command, session: CliSession): void {
       '--file <path...>': 'files and folders of the workspace that it sees',
       '--stdin': 'give it the standard input',
       '--network': 'let it reach what is granted',
-      '--timeout <ms>': 'end it after this time',
+      '--timeout <ms>': { about: 'end it after this time', range: [1, 999_999_999] },
       '--session <id>': 'the session that the call belongs to',
     },
     json: 'print the whole answer as JSON',
@@ -125,7 +124,6 @@ interface ScriptRun {
 /** The output of the script goes where it wrote it; an exit code other than 0 fails the command. */
 async function runScript(session: CliSession, client: Client, { name, script, args, flags }: ScriptRun): Promise<void> {
   const { io, style } = session;
-  const timeoutMs = flags.timeout === undefined ? undefined : readTimeout(flags.timeout);
   const answer = await client.invoke(
     skillContracts.run,
     omitUndefined({
@@ -135,7 +133,7 @@ async function runScript(session: CliSession, client: Client, { name, script, ar
       files: flags.file === undefined ? undefined : [...flags.file],
       stdin: flags.stdin ? await io.readStdin() : undefined,
       network: flags.network,
-      timeoutMs,
+      timeoutMs: flags.timeout,
       session: flags.session,
     }),
   );
@@ -151,14 +149,6 @@ async function runScript(session: CliSession, client: Client, { name, script, ar
   if (exitCode === 0) return;
   session.exitCode = 1;
   session.note(`${style.red('✗')} ${tame(script)} ended with exit code ${exitCode}.\n`);
-}
-
-function readTimeout(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new HotcellError(
-    'usage-wrong',
-    `--timeout takes a whole number of milliseconds; got ${JSON.stringify(text.slice(0, 40))}.`,
-  );
 }
 
 function renderScripts({ style, io }: CliSession, scripts: readonly SkillScriptView[]): string {

@@ -26,8 +26,8 @@ export function registerTool(program: Command, session: CliSession): void {
     reach: 'alone',
     contract: toolContracts.list,
     input: ({ query: q }) => omitUndefined({ q }),
-    show({ items, total, next }) {
-      if (total === 0) return 'No tools.\n';
+    show({ items, total, next }, { query }) {
+      if (total === 0) return query === undefined ? 'No tools.\n' : `No tool mentions "${query}".\n`;
       const columns = [
         { head: 'TOOL', text: (row: ToolView) => row.ref, paint: style.bold },
         { head: 'MODE', text: (row: ToolView) => row.mode },
@@ -44,7 +44,6 @@ export function registerTool(program: Command, session: CliSession): void {
     about: 'give the bare name of a tool to one of the plugins that define it',
     arguments: { '<name>': 'of the tool, without a version; or prompt:NAME, resource:URI', '<plugin>': 'its name or path' },
     contract: toolContracts.own,
-    input: ({ name, plugin }) => ({ name, plugin }),
     show: ({ path }, { name }) => `${style.bold(name)} is the tool of ${tame(path)}.\n`,
   });
 
@@ -85,12 +84,11 @@ export function registerTool(program: Command, session: CliSession): void {
     options: {
       '--background <reason>': 'why the request is made, where nobody waits for it',
       '--provider <name>': 'whose model it is, such as anthropic',
-      '--limit <tools>': 'tools in mode auto at most',
+      '--limit <tools>': { about: 'tools in mode auto at most', range: [0, 1000] },
     },
     reach: 'alone',
     contract: toolContracts.select,
-    input: ({ request: context, background, provider, limit }) =>
-      omitUndefined({ context, background, provider, limit: limit === undefined ? undefined : Number(limit) }),
+    input: ({ request: context, background, provider, limit }) => omitUndefined({ context, background, provider, limit }),
     show({ tools, passedOver }) {
       const rows = [...tools, ...passedOver.map((each) => ({ ...each, why: 'not shown' }))];
       type Row = (typeof rows)[number];
@@ -126,7 +124,6 @@ export function registerTool(program: Command, session: CliSession): void {
     arguments: { '<ref>': 'name of the tool' },
     reach: 'keeps',
     contract: toolContracts.unregister,
-    input: ({ ref }) => ({ ref }),
     show: ({ ref }) => `${style.bold(ref)} is gone.\n`,
   });
 
@@ -136,13 +133,13 @@ export function registerTool(program: Command, session: CliSession): void {
     arguments: toolArgument,
     reach: 'alone',
     contract: toolContracts.get,
-    input: ({ ref }) => ({ ref }),
     show: (view) => renderTool(view, style.bold, style.dim),
   });
 }
 
 /** Whether it fits, the daemon says. */
 function readDefinition(text: string): Static<typeof toolContracts.register.input> {
+  if (text.trim() === '') throw new HotcellError('usage-wrong', 'Expected the definition on standard input, got nothing.');
   const fault = findJsonFault(text);
   if (fault !== undefined) {
     const { line, column, found } = fault;

@@ -60,6 +60,13 @@ export const approvalContracts = {
       executionId: Type.Optional(
         Type.String({ minLength: 1, maxLength: 128, description: 'Only those that this execution asked.' }),
       ),
+      about: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 512,
+          description: 'Only those of this plugin, tool, MCP server or hook, by its name, or of this file.',
+        }),
+      ),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'The newest 100 when nothing is said.' })),
     },
     output: listOf(approvalView),

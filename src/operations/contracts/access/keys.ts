@@ -20,6 +20,12 @@ const ruleChanges = {
 
 const keyId = Type.String({ minLength: 1, maxLength: 64 });
 
+const missingTools = Type.Optional(
+  Type.Array(Type.Object({ name: Type.String(), near: Type.Array(Type.String(), { description: 'Tools that may be meant.' }) }), {
+    description: 'Tools of its list that nobody has now: the key reaches whatever comes by that name.',
+  }),
+);
+
 const keyView = Type.Object({
   id: Type.String({ description: 'Also the caller id of whoever uses the key.' }),
   name: Type.String(),
@@ -31,6 +37,7 @@ const keyView = Type.Object({
         'Tools of its list whose names belong to other files now: the key does not reach them until its tools are set again.',
     }),
   ),
+  missingTools,
   createdAtMs: Type.Number(),
   madeBy: Type.Optional(Type.String({ description: 'The caller id of who made it, where that is known.' })),
   lastUsedAtMs: Type.Optional(Type.Number()),
@@ -55,6 +62,7 @@ export const keyContracts = {
       role,
       rules: keyRules,
       key: Type.String(),
+      missingTools,
       createdAtMs: Type.Number(),
     }),
     http: { method: 'POST', path: '/api/keys' },

@@ -55,14 +55,18 @@ export function createApprovalOperations({ approvals, grantQuestions, units, hoo
   }
 
   return [
-    implement(approvalContracts.list, ({ status = 'open', executionId, limit = defaultPageSize }, { caller }) => {
+    implement(approvalContracts.list, ({ status = 'open', executionId, about, limit = defaultPageSize }, { caller }) => {
       const query = {
         ...(caller.role === 'admin' ? {} : { caller: caller.id }),
         ...(status === 'all' ? {} : { status }),
         ...(executionId === undefined ? {} : { executionId }),
       };
-      const items = approvals.list({ ...query, limit }).map((approval) => viewShort(approval, caller));
-      return { items, total: approvals.count(query) };
+      if (about === undefined) {
+        const items = approvals.list({ ...query, limit }).map((approval) => viewShort(approval, caller));
+        return { items, total: approvals.count(query) };
+      }
+      const found = approvals.list({ ...query, limit: Number.MAX_SAFE_INTEGER }).filter((approval) => isAbout(approval, about));
+      return { items: found.slice(0, limit).map((approval) => viewShort(approval, caller)), total: found.length };
     }),
     implement(approvalContracts.get, ({ id }, { caller }) => viewApproval(find(id, caller), caller)),
     implement(approvalContracts.answer, async (input, { caller }) => {
@@ -89,6 +93,10 @@ export function createApprovalOperations({ approvals, grantQuestions, units, hoo
       return viewShort(answered, caller);
     }),
   ];
+}
+
+function isAbout({ plugin, tool, details }: Approval, name: string): boolean {
+  return [plugin, tool, details.path, details.server].includes(name);
 }
 
 function refuseScope(

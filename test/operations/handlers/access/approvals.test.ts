@@ -86,6 +86,28 @@ async function findGrantQuestion(net: string): Promise<string> {
   return id;
 }
 
+describe('approvals.list', () => {
+  it('finds all that wait about one plugin, tool, server or file, also behind many newer ones', async () => {
+    const first = openQuestion('local', { plugin: 'rare', tool: 'dig' });
+    for (let count = 0; count < 3; count++) openQuestion('local');
+    const find = async (about: string) => (await ask(`/api/approvals?limit=1&about=${encodeURIComponent(about)}`)).body;
+    expect(await find('rare')).toMatchObject({ total: 1, items: [{ id: first.id }] });
+    expect(await find('dig')).toMatchObject({ total: 1, items: [{ id: first.id }] });
+    expect((await find('asks')).total).toBeGreaterThan(1);
+    expect(await find('nosuch')).toEqual({ total: 0, items: [] });
+    for (const { id, tool } of daemon.parts.approvals.list({ status: 'open', limit: 99 })) {
+      if (tool !== undefined)
+        daemon.parts.approvals.answer(id, 'denied', {
+          id: 'local',
+          role: 'admin',
+          mayAnswer: false,
+          isPerson: true,
+          isOfLineOf: () => true,
+        });
+    }
+  });
+});
+
 describe('approvals.list and approvals.get', () => {
   it('show a caller what it caused, and nothing of others', async () => {
     const mine = openQuestion('ann');

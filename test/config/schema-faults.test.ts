@@ -19,9 +19,9 @@ function sayWrong(handler: unknown): string {
 
 describe('an input with alternatives that is wrong', () => {
   it.each([
-    ['of no form', 5, '"handler" must be a string or {"tool": …} or {"url": …}.'],
-    ['without what a form needs', { tol: 'x' }, '"handler" must be a string or {"tool": …} or {"url": …}.'],
-    ['in a member of the form that was meant', { url: 5 }, '"handler/url" must be string.'],
+    ['of no form', 5, '"handler" must be a string or {"tool": …} or {"url": …}, got the number 5.'],
+    ['without what a form needs', { tol: 'x' }, '"handler" must be a string or {"tool": …} or {"url": …}, got an object.'],
+    ['in a member of the form that was meant', { url: 5 }, '"handler/url" must be string, got the number 5.'],
     [
       'in a value of the form that was meant',
       { url: 'http://api.example.com/', method: 'DELETED' },
