@@ -120,9 +120,13 @@ export function findRefusedBuiltin(error: {
 
 /** Globals that the higher engines have and the sandbox has not. */
 const globalsOfEngines: ReadonlySet<string> = new Set([
+  'AsyncDisposableStack',
+  'Atomics',
   'BroadcastChannel',
+  'DisposableStack',
   'EventSource',
   'SharedArrayBuffer',
+  'URLPattern',
   'WebAssembly',
   'WebSocket',
   'WebSocketStream',

@@ -131,6 +131,10 @@ describe('node:util', () => {
   it('works as in Node', async () => {
     await expectSameAsNode('util');
   });
+
+  it('shows and formats values as Node does', async () => {
+    await expectSameAsNode('inspect');
+  });
 });
 
 describe('node:url and node:querystring', () => {

@@ -7,6 +7,7 @@ export { performance } from '../clock.ts';
 export { watchInResults } from '../result.ts';
 export { atob, btoa, decodeText, encodeText, joinBytes, toBinary, toBytes } from './bytes.ts';
 export { console } from './console/console.ts';
+export { inspect, label } from './console/inspect.ts';
 export { randomUUID } from './crypto.ts';
 export { findModule, loadModule } from './define.ts';
 export { DOMException } from './dom-exception.ts';

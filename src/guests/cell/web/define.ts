@@ -9,6 +9,7 @@ const { defineProperty } = Object;
 interface LazyModules {
   buffer: typeof import('./lazy/buffer.ts');
   files: typeof import('./lazy/files.ts');
+  inspect: typeof import('./lazy/inspect.ts');
   intl: typeof import('./lazy/intl.ts');
   messages: typeof import('./lazy/messages.ts');
   process: typeof import('./lazy/process.ts');

@@ -6,6 +6,8 @@ import { AbortController, AbortSignal } from './abort.ts';
 import * as base from './base.ts';
 import { atob, btoa } from './bytes.ts';
 import { console } from './console/console.ts';
+import { formatLog } from './console/format-log.ts';
+import { inspect } from './console/inspect.ts';
 import { crypto } from './crypto.ts';
 import { defineGlobal, defineLazyGlobals, provideBase } from './define.ts';
 import { DOMException } from './dom-exception.ts';
@@ -79,4 +81,5 @@ export function installWebApi(): void {
   installStackTrace();
   // Shims of node: modules are bundled with plugins and reach the host's own implementations over this.
   Object.defineProperty(globalThis, Symbol.for('hotcell.askNow'), { value: askNow });
+  Object.defineProperty(globalThis, Symbol.for('hotcell.show'), { value: { inspect, formatLog } });
 }

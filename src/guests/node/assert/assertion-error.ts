@@ -1,4 +1,4 @@
-import { inspect } from '../../cell/web/console/inspect.ts';
+import { inspect } from '../util/show.ts';
 
 /** What is compared and how. */
 export interface AssertionFacts {

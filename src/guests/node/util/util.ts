@@ -1,8 +1,8 @@
 /** node:util, as far as it makes sense without streams and processes. */
-import { formatLog } from '../../cell/web/console/format-log.ts';
-import { type InspectOptions, inspect as inspectValue } from '../../cell/web/console/inspect.ts';
+import type { InspectOptions } from '../../cell/web/console/inspect.ts';
 import { isDeepEqual } from '../assert/is-deep-equal.ts';
 import { nodeError, wrongType } from '../node-error.ts';
+import { formatLog, inspect as inspectValue } from './show.ts';
 import * as types from './types.ts';
 
 export { types };
@@ -16,7 +16,13 @@ declare const console: { warn(...values: unknown[]): void; debug(...values: unkn
 const terminalSequence = /[\u001B\u009B][[\]()#;?]*(?:\d{1,4}(?:[;:]\d{0,4})*)?[\dA-PR-TZcf-nq-uy=><~]/g;
 const customPromisify = Symbol.for('nodejs.util.promisify.custom');
 
-export const inspect = Object.assign((value: unknown, options?: InspectOptions) => inspectValue(value, options), {
+/** Also as it was once called, with `showHidden` and depth. */
+function show(value: unknown, options?: InspectOptions | boolean, depth?: number | null): string {
+  if (typeof options !== 'boolean') return inspectValue(value, options);
+  return inspectValue(value, depth === undefined ? {} : { depth });
+}
+
+export const inspect = Object.assign(show, {
   custom: Symbol.for('nodejs.util.inspect.custom'),
   defaultOptions: { depth: 2 },
 });

@@ -1,6 +1,7 @@
 /** `console`: every line is one log entry of the call. */
 import { tell } from '../../border.ts';
 import { readElapsed } from '../../clock.ts';
+import { loadModule } from '../define.ts';
 import { formatLog } from './format-log.ts';
 import { inspect } from './inspect.ts';
 
@@ -57,26 +58,5 @@ export const console = {
     started.delete(label);
   },
   table: (data: unknown, columns?: readonly string[]) =>
-    info(typeof data === 'object' && data !== null ? drawTable(data, columns) : data),
+    info(typeof data === 'object' && data !== null ? loadModule('inspect').drawTable(data, columns) : data),
 };
-
-function drawTable(data: object, only?: readonly string[]): string {
-  const entries: [unknown, unknown][] = data instanceof Map ? [...data] : Object.entries(data);
-  const cells = entries.map(([key, row]) => ({ key: String(key), row, isRecord: typeof row === 'object' && row !== null }));
-  const columns = only ?? [...new Set(cells.flatMap(({ row, isRecord }) => (isRecord ? Object.keys(row as object) : [])))];
-  const hasValues = cells.some(({ isRecord }) => !isRecord);
-  const lines = [
-    ['(index)', ...columns, ...(hasValues ? ['Values'] : [])],
-    ...cells.map(({ key, row, isRecord }) => [
-      key,
-      ...columns.map((column) =>
-        isRecord && Object.hasOwn(row as object, column) ? inspect(Reflect.get(row as object, column), { depth: 0 }) : '',
-      ),
-      ...(hasValues ? [isRecord ? '' : inspect(row)] : []),
-    ]),
-  ];
-  const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? [];
-  const drawn = lines.map((line) => `│ ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' │ ')} │`);
-  const rule = (marks: string) => marks[0] + widths.map((width) => '─'.repeat(width + 2)).join(marks[1]) + marks[2];
-  return [rule('┌┬┐'), drawn[0], rule('├┼┤'), ...drawn.slice(1), rule('└┴┘')].join('\n');
-}

@@ -18,10 +18,21 @@ export function formatLog(values: readonly unknown[]): string {
 }
 
 function format(kind: string, value: unknown): string {
-  if (kind === 's') return typeof value === 'object' && value !== null ? inspect(value, { depth: 0 }) : String(value);
+  if (kind === 's') return isTold(value) ? String(value) : inspect(value, { depth: 0 });
   if (kind === 'c') return '';
   if (kind === 'j') return JSON.stringify(value) ?? 'undefined';
   if (kind === 'o' || kind === 'O') return inspect(value, { depth: 4 });
-  const number = typeof value === 'object' || typeof value === 'symbol' ? Number.NaN : Number(value);
-  return String(kind === 'i' ? Math.trunc(number) : number);
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value === 'symbol') return 'NaN';
+  return inspect(
+    kind === 'i' ? Number.parseInt(String(value), 10) : kind === 'f' ? Number.parseFloat(String(value)) : Number(value),
+  );
+}
+
+/** What has a text of its own: no number that would lose its kind, and no object but errors and those with a `toString` of the plugin. */
+function isTold(value: unknown): boolean {
+  if (typeof value === 'bigint' || Object.is(value, -0)) return false;
+  if (typeof value !== 'object' || value === null) return true;
+  const tells: unknown = value.toString;
+  return typeof tells === 'function' && ![Object, Array, Date, Error].some(({ prototype }) => prototype.toString === tells);
 }
