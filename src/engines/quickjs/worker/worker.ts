@@ -18,8 +18,12 @@ const LINGER_MS = 0.25;
 const maxLingerMs = 20;
 /** The end of a call waits this long for those of the calls that travel with it, so that one bell rings for all. */
 const RING_MS = 0.3;
-/** So many single calls in a row look as if they went on. */
+/** So many single calls, each so soon after the one before, look as if they went on. */
 const MANY_SINGLES = 8;
+const SOON_MS = 0.5;
+/** One that comes late, after a write of the daemon for example, does not end it; some of them do. */
+const maxSingles = 16;
+const LATE_SINGLES = 4;
 
 if (!parentPort) throw new Error('this file is the body of a worker thread');
 await serve(parentPort, workerData as WorkerSetup);
@@ -138,7 +142,9 @@ function createReader(parts: {
   let lastAt = 0;
 
   function take(message: ToWorker): void {
-    singles = countSlices(message) === 1 && performance.now() - lastAt < LINGER_MS ? singles + 1 : 0;
+    const isSoon = performance.now() - lastAt < (singles < MANY_SINGLES ? SOON_MS : LINGER_MS);
+    if (countSlices(message) === 1 && isSoon) singles = Math.min(singles + 1, maxSingles);
+    else singles = Math.max(0, singles - LATE_SINGLES);
     handle(message);
     lastAt = performance.now();
   }
