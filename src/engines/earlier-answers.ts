@@ -42,7 +42,8 @@ export class EarlierAnswers {
 }
 
 /** The three words of a recorded seed; undefined when there are none. */
-export function readSeed(text = ''): readonly [number, number, number] | undefined {
+export function readSeed(text: string | undefined): readonly [number, number, number] | undefined {
+  if (text === undefined) return undefined;
   const [a, b, c] = text.split(',').map(Number);
   return a !== undefined && b !== undefined && c !== undefined ? [a, b, c] : undefined;
 }
