@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import Value from 'typebox/value';
-import type { ScheduleBook, ScheduleTime } from '../calls/schedule/schedule-book.ts';
+import type { CallScheduler, ScheduleTime } from '../calls/call-scheduler.ts';
 import type { ToolUsers } from '../config/settings/builtin-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { HostedTool } from '../tools/hosted/hosted-types.ts';
@@ -8,7 +8,7 @@ import { type MetaToolParts, requireOffered, requireOutermostCaller } from './ca
 
 /** What the tool works with. */
 export interface ScheduleToolParts extends Pick<MetaToolParts, 'offered' | 'callerOf'> {
-  readonly schedules: Pick<ScheduleBook, 'create'>;
+  readonly schedules: Pick<CallScheduler, 'create'>;
   readonly who: ToolUsers;
   readonly now: () => number;
 }

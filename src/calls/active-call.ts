@@ -6,10 +6,9 @@ import type { HotcellError } from '../errors/hotcell-error.ts';
 import type { Approval } from '../permissions/approvals/approval-types.ts';
 import type { PreparedTool } from '../tools/prepared-tool.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';
-import type { Unit } from '../units/unit.ts';
-import { createLogTail } from './attempt/log-tail.ts';
+import type { ServedUnit, Unit } from '../units/unit.ts';
 import type { CallAnswer, CallRequest } from './call-types.ts';
-import { CallNotes } from './record/call-notes.ts';
+import { CallNotes, LogTail } from './record/call-notes.ts';
 import type { ExecutionRecord } from './record/execution-record.ts';
 
 /**
@@ -19,7 +18,7 @@ import type { ExecutionRecord } from './record/execution-record.ts';
 export type CallPhase = 'approval' | 'queued' | 'cell-wait' | 'started' | 'ending' | 'back-off' | 'ended';
 
 /** What a call begins with. */
-export type ActiveCallFacts = Pick<ActiveCall, 'request' | 'entry' | 'tool' | 'record' | 'deadline' | 'cellKey'>;
+export type ActiveCallFacts = Pick<ActiveCall, 'request' | 'entry' | 'tool' | 'record' | 'deadline'>;
 
 /** What ended a call from outside while it waited, and where it stood then. */
 export interface StoppedCall {
@@ -43,7 +42,7 @@ export class ActiveCall {
   readonly callerId: string;
   readonly unitPath: string;
   readonly isAdmin: boolean;
-  readonly log = createLogTail();
+  readonly log = new LogTail();
   readonly controller = new AbortController();
   readonly answered: Promise<CallAnswer>;
   readonly resolve: (answer: CallAnswer) => void;
@@ -96,7 +95,7 @@ export class ActiveCall {
     this.tool = facts.tool;
     this.record = facts.record;
     this.deadline = facts.deadline;
-    this.cellKey = facts.cellKey;
+    this.cellKey = cellKeyOf(facts.entry.served, facts.record.caller, facts.record.session);
     this.callerId = countedAs(facts.request.caller.id);
     this.isAdmin = facts.request.caller.role === 'admin';
     this.unitPath = facts.entry.served.unit.path;
@@ -147,5 +146,21 @@ export class ActiveCall {
     this.phase = 'ended';
     this.controller.abort();
     this.goOn();
+  }
+}
+
+/**
+ * Names the cell that a call shares: a `session` cell belongs to a caller, a session and a plugin, a `plugin` cell to a
+ * plugin; a `call` cell is shared with nobody and has an empty name. Generations share names, so that a newer one takes over
+ * the state of the older. Keys are JSON: no choice of session name can collide with somebody else's.
+ */
+export function cellKeyOf({ unit }: ServedUnit, callerId: string, session: string): string {
+  switch (unit.manifest.isolation) {
+    case 'call':
+      return '';
+    case 'session':
+      return JSON.stringify([unit.path, callerId, session]);
+    case 'plugin':
+      return JSON.stringify([unit.path]);
   }
 }

@@ -1,61 +1,45 @@
-import type { Recording } from '../border/border.ts';
+import type { BorderHost, Recording } from '../border/border.ts';
+import type { Limits } from '../config/limits.ts';
+import { watchDeadline } from '../engines/deadline.ts';
+import { noUsage, type RunOutcome, type RunRequest } from '../engines/engine.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { EventLog } from '../events/event.ts';
 import type { Approvals } from '../permissions/approvals/approvals.ts';
-import type { Redactor } from '../secrets/secret-types.ts';
-import type { Store } from '../store/store-types.ts';
+import type { DaemonRun, EngineRunner } from '../units/unit.ts';
 import { type Acceptance, refuseParsed } from './accept/accept.ts';
 import type { CallTurns } from './accept/call-turns.ts';
 import { ActiveCall } from './active-call.ts';
 import { CallBorder, type CallBorderParts } from './attempt/call-border.ts';
-import { runAttempt } from './attempt/engine-run.ts';
 import type { NextAttempt } from './attempt/next-attempt.ts';
-import type { CallAnswer, CallRequest, ExplainGuestError } from './call-types.ts';
+import type { StageParts } from './call-parts.ts';
+import type { CallAnswer, CallRequest } from './call-types.ts';
 import { addAdvice, describeAnswer, endFailure, endSuccess, endWaiting, endWithError, leftToNextRun } from './record/call-end.ts';
 import type { CallEnd } from './record/execution-record.ts';
 import type { ExecutionRecords } from './record/execution-records.ts';
 import type { RecordingKeeper } from './record/recordings.ts';
 import { redactEnd } from './record/redact-record.ts';
-import type { Engines } from './runner.ts';
+import { type Engines, runnerOf } from './runner.ts';
+import { chooseTimeoutMs } from './time-limit.ts';
 import type { Dispatcher } from './wait/dispatcher.ts';
 import type { PendingApprovals } from './wait/pending-approvals.ts';
 
 /** The stages of a call. */
-export interface CallStages {
+export interface CallStages
+  extends Pick<StageParts, 'engines' | 'explainError' | 'store' | 'events' | 'redactor' | 'now' | 'onFault'> {
   readonly acceptance: Pick<Acceptance, 'accept'>;
   readonly turns: CallTurns;
   readonly isParallelSafe: (request: CallRequest) => boolean;
   readonly pendingApprovals: PendingApprovals;
   readonly dispatcher: Pick<Dispatcher, 'enter' | 'withdraw' | 'leaveEngine' | 'leaveCell'>;
-  readonly engines: Engines;
   readonly border: CallBorderParts;
   readonly nextAttempt: NextAttempt;
   readonly records: ExecutionRecords;
   readonly recordings: Pick<RecordingKeeper, 'keep'>;
-  readonly explainError: ExplainGuestError;
   readonly approvals: Pick<Approvals, 'withdrawOf'>;
-  readonly store: Pick<Store, 'problem' | 'parkedCalls' | 'committedEnds'>;
-  readonly events: Pick<EventLog, 'publish'>;
-  readonly redactor: Redactor | undefined;
-  /** Calls under way, by id: a call is among them from its acceptance to its record. */
   readonly active: Map<string, ActiveCall>;
   /** Whose key was revoked: nothing of it begins any more. */
   readonly isShutOut: (callerId: string) => boolean;
   /** Hears when the last call under way is over. */
   readonly onIdle: () => void;
-  /** Epoch ms. */
-  readonly now: () => number;
-  readonly onFault: (error: unknown, executionId?: string) => void;
-}
-
-/** The journey of one call. */
-export interface CallJourney {
-  /** Carries a call from its request to its answer, as `ToolCaller.call` says. */
-  readonly carry: (request: CallRequest) => Promise<CallAnswer>;
-  /** Carries a call of the last run of the daemon from where it was to its record. Never rejects. */
-  carryOn(call: ActiveCall): Promise<void>;
-  /** Leaves a call that is kept to the next run of the daemon. */
-  leave(call: ActiveCall): void;
 }
 
 /** How a call ended, and what crossed its border. */
@@ -66,11 +50,11 @@ interface ReachedEnd {
 
 const maxRefusalChars = 1000;
 
-/** Creates the journey: accept, wait for a person, wait for a place, attempt, record. */
-export function createCallJourney(stages: CallStages): CallJourney {
+/** Creates the journey of calls: accept, wait for a person, wait for a place, attempt, record. */
+export function createCallJourney(stages: CallStages) {
   const { pendingApprovals, dispatcher, nextAttempt, records, store, active, now, onFault } = stages;
 
-  /** Calls that a model asked for in one turn wait for each other, but for those that need not. */
+  /** Carries a call from its request to its answer, as `ToolCaller.call` says: those of one turn of a model wait for each other. */
   async function carry(request: CallRequest): Promise<CallAnswer> {
     if (request.turn === undefined || stages.isParallelSafe(request)) return begin(request);
     const leaveTurn = await stages.turns.enter(request);
@@ -92,6 +76,7 @@ export function createCallJourney(stages: CallStages): CallJourney {
     return call.answered;
   }
 
+  /** Carries a call, also one of the last run of the daemon, from where it is to its record. Never rejects. */
   async function carryOn(call: ActiveCall): Promise<void> {
     const { signal } = call.request;
     const cancel = () => void call.stop('cancelled');
@@ -162,7 +147,7 @@ export function createCallJourney(stages: CallStages): CallJourney {
     if (problem === undefined) return undefined;
     dispatcher.leaveEngine(call);
     call.refused = problem;
-    return { end: endWithError('error', { code: problem.code, message: problem.message, frames: [] }) };
+    return { end: endWithError('error', { code: problem.code, message: problem.message }) };
   }
 
   /** Records the end, lets the next call have what this one held, and answers once the record is committed. */
@@ -216,6 +201,7 @@ export function createCallJourney(stages: CallStages): CallJourney {
     stages.events.publish('execution-refusal', { caller: request.caller.id, subject: request.ref, data });
   }
 
+  /** Leaves a call that is kept to the next run of the daemon. */
   function leave(call: ActiveCall): void {
     call.leaveToNextRun();
     retire(call);
@@ -226,3 +212,91 @@ export function createCallJourney(stages: CallStages): CallJourney {
 }
 
 const hasStopped = (call: ActiveCall): boolean => call.stopped !== undefined || call.isLeft;
+
+/** Runs one attempt, or goes on with a call of the last run of the daemon. Never rejects: a fault of the runner is told to `onFault` and ends the call as `engine-failed`. */
+async function runAttempt(
+  engines: Engines,
+  call: ActiveCall,
+  host: BorderHost,
+  onFault: (error: unknown, executionId: string) => void,
+): Promise<RunOutcome> {
+  const { suspended } = call;
+  const { signal } = call.controller;
+  const runner = runnerOf(call);
+  if (signal.aborted) return endAs({ code: 'cancelled', message: 'The call was cancelled.' }, 'cancelled');
+  try {
+    call.suspended = undefined;
+    if (runner.by === 'daemon') return await runner.run(describeRun(call), host, signal);
+    const engine = engines[runner.engine];
+    if (engine === undefined) throw new HotcellError('interrupted', `The engine "${runner.engine}" is not there any more.`);
+    if (suspended === undefined) {
+      const prepared = await prepareRun(call, runner, host);
+      return 'status' in prepared ? prepared : await engine.run(prepared, host, signal);
+    }
+    const request = describeProgramRun(call, runner);
+    if (engine.resume === undefined) throw new HotcellError('interrupted', 'The engine of the tool cannot go on with it.');
+    return await engine.resume(request, suspended, host, signal);
+  } catch (error) {
+    if (error instanceof HotcellError && error.code === 'interrupted') return endAs(error);
+    onFault(error, call.record.id);
+    const message = `The sandbox failed; the log of the daemon says why under ${call.record.id}.`;
+    return endAs({ code: 'engine-failed', message });
+  }
+}
+
+/** What the engine is to run, or the end of a call that must not begin. Rejects on a fault of the daemon. */
+async function prepareRun(call: ActiveCall, runner: EngineRunner, host: BorderHost): Promise<RunRequest | RunOutcome> {
+  const request = describeProgramRun(call, runner);
+  if (runner.prepare === undefined) return request;
+  const { signal } = call.controller;
+  const ending = new AbortController();
+  const endWatch = watchDeadline(call.deadline, () => ending.abort());
+  // Nothing is computed here meanwhile: other calls may have its slot.
+  host.waiting?.(true);
+  try {
+    const argumentsJson = await runner.prepare(request, host.user?.(), AbortSignal.any([signal, ending.signal]));
+    return { ...request, argumentsJson };
+  } catch (error) {
+    if (signal.aborted) return endAs({ code: 'cancelled', message: 'The call was cancelled.' }, 'cancelled');
+    if (ending.signal.aborted) {
+      return endAs({ code: 'time-exceeded', message: `The call did not end within ${request.limits.wallMs} ms.` }, 'timeout');
+    }
+    if (!(error instanceof HotcellError)) throw error;
+    return endAs(error, error.code === 'time-exceeded' ? 'timeout' : 'error');
+  } finally {
+    endWatch();
+    host.waiting?.(false);
+  }
+}
+
+function endAs(
+  { code, message }: Pick<HotcellError, 'code' | 'message'>,
+  status: 'error' | 'timeout' | 'cancelled' = 'error',
+): RunOutcome {
+  return { status, error: { code, message, frames: [] }, usage: noUsage };
+}
+
+function describeRun(call: ActiveCall): DaemonRun {
+  const { record } = call;
+  return {
+    executionId: record.id,
+    handler: call.entry.manifest.handler,
+    argumentsJson: record.argumentsJson,
+    limits: limitsOf(call),
+    deadline: call.deadline,
+    caller: record.caller,
+    session: record.session,
+    holder: { callerId: call.callerId, unitPath: call.unitPath, isAdmin: call.isAdmin },
+  };
+}
+
+function describeProgramRun(call: ActiveCall, { program, handsOver }: EngineRunner): RunRequest {
+  const { isolation } = call.entry.served.unit.manifest;
+  return { ...describeRun(call), program, isolation, cellKey: call.cellKey, handOver: handsOver };
+}
+
+/** The limits of the tool with the shorter time that the caller asked for, so that an engine names the one that ended the call. */
+function limitsOf({ request, tool }: ActiveCall): Limits {
+  if (request.timeoutMs === undefined) return tool.limits;
+  return { ...tool.limits, wallMs: chooseTimeoutMs(request.timeoutMs, tool.limits.wallMs) };
+}

@@ -1,4 +1,4 @@
-import type { BeforeCall, CallQuestion } from '../calls/accept/before-call.ts';
+import type { BeforeCall, CallQuestion } from '../calls/call-parts.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
 import type { HearingHook, HookBook } from './hook-book.ts';

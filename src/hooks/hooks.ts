@@ -1,4 +1,4 @@
-import type { BeforeCall } from '../calls/accept/before-call.ts';
+import type { BeforeCall } from '../calls/call-parts.ts';
 import type { Execution, ExplainGuestError } from '../calls/call-types.ts';
 import type { Config } from '../config/config-types.ts';
 import type { EventLog } from '../events/event.ts';

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import type { MetaToolParts } from '../builtins/call-tool.ts';
-import type { BeforeCall } from '../calls/accept/before-call.ts';
 import { createToolPort } from '../calls/attempt/tool-port.ts';
-import { createToolCaller, type ToolCallerParts } from '../calls/tool-caller.ts';
+import type { BeforeCall, CallParts } from '../calls/call-parts.ts';
+import { createToolCaller } from '../calls/tool-caller.ts';
 import { createCapabilityTable } from '../capabilities/capability-table.ts';
 import type { TellResourceChange } from '../capabilities/resources.ts';
 import { buildBorderView } from '../capabilities/view.ts';
@@ -38,7 +38,7 @@ export interface CallNeeds
 
 /** What every call journey of the daemon shares. */
 export type Journey = Pick<
-  ToolCallerParts,
+  CallParts,
   'store' | 'events' | 'capabilities' | 'approvals' | 'readView' | 'noteUse' | 'redactor' | 'onFault'
 >;
 

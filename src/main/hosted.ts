@@ -3,7 +3,7 @@ import type { PluginAuthoring } from '../builtins/authoring.ts';
 import { createBrowsers } from '../builtins/browser/browsers.ts';
 import { createBuiltins } from '../builtins/builtins.ts';
 import type { MetaToolParts } from '../builtins/call-tool.ts';
-import type { ScheduleBook } from '../calls/schedule/schedule-book.ts';
+import type { CallScheduler } from '../calls/call-scheduler.ts';
 import { readModelKey } from '../models/model-key.ts';
 import type { NameBook } from '../names/name-owners.ts';
 import { createSkillBook, type SkillBook } from '../skills/skill-book.ts';
@@ -19,7 +19,7 @@ export interface HostedNeeds extends Pick<Consents, 'grants' | 'grantQuestions'>
   readonly hosted: HostedTools;
   readonly capabilities: Pick<CapabilityTable, 'native' | 'answer' | 'dial'>;
   readonly metaTools: MetaToolParts;
-  readonly schedules: ScheduleBook;
+  readonly schedules: CallScheduler;
   readonly names: NameBook;
   readonly registry: ToolRegistry;
   readonly authoring: () => PluginAuthoring;

@@ -1,14 +1,14 @@
 import { type Caller, operatorCaller } from '../callers/caller.ts';
+import { type CallScheduler, createCallScheduler } from '../calls/call-scheduler.ts';
 import type { ToolCaller } from '../calls/call-types.ts';
-import { createScheduleBook, type ScheduleBook } from '../calls/schedule/schedule-book.ts';
 import type { Foundation } from './foundation.ts';
 
 /** Opens the calls that are made later. */
 export function openSchedules(
   { store, events, closers, logFault }: Foundation,
   needs: { readonly call: ToolCaller['call']; readonly findKey: (id: string) => Caller | undefined },
-): ScheduleBook {
-  const schedules = createScheduleBook({
+): CallScheduler {
+  const schedules = createCallScheduler({
     table: store.schedules,
     call: needs.call,
     current: (id) => (id === operatorCaller.id ? operatorCaller : needs.findKey(id)),

@@ -1,7 +1,7 @@
 import type { PluginAuthoring } from '../builtins/authoring.ts';
 import type { KeyRing } from '../callers/key-ring.ts';
+import type { CallScheduler } from '../calls/call-scheduler.ts';
 import type { ExecutionReader, ToolCaller } from '../calls/call-types.ts';
-import type { ScheduleBook } from '../calls/schedule/schedule-book.ts';
 import type { Config } from '../config/config-types.ts';
 import type { ConfigState } from '../config/live.ts';
 import type { CommandRunner } from '../engines/process/docker/command/command-runner.ts';
@@ -80,7 +80,7 @@ export interface OperationParts {
   readonly containers: Pick<CommandRunner, 'listRuns' | 'kill' | 'killAll'>;
   readonly hooks: HookBook;
   readonly mcp: McpBook;
-  readonly schedules: ScheduleBook;
+  readonly schedules: CallScheduler;
   readonly repairs: Repairs;
   readonly authoring: PluginAuthoring;
   readonly health: Pick<HealthChecks, 'healthOf'>;

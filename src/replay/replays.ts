@@ -66,7 +66,7 @@ export function createRunRecorded(parts: Pick<ReplayParts, 'engines' | 'prepare'
     const issues = prepare(entry).output?.findIssues(output, json.length);
     if (issues === undefined) return { status: 'success', output };
     const message = `The output does not fit the output schema of ${entry.name}: ${issues.map(sayIssue).join('; ')}.`;
-    return endOf(endWithError('error', { code: 'output-invalid', message, frames: [] }));
+    return endOf(endWithError('error', { code: 'output-invalid', message }));
   }
 
   return async ({ execution, recording }, entry, { holder, signal, answerUnforeseen = refuseUnforeseen }) => {

@@ -8,63 +8,36 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { Approvals } from '../../permissions/approvals/approvals.ts';
 import type { Store } from '../../store/store-types.ts';
 import type { PreparedTool } from '../../tools/prepared-tool.ts';
-import type { ToolRegistry } from '../../tools/registry.ts';
 import { seesTool } from '../../tools/seen-by-callers.ts';
-import type { ToolSwitches } from '../../tools/settings/tool-switches.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
-import type { ToolUses } from '../../tools/tool-uses.ts';
 import { type SchemaIssue, sayIssue } from '../../tools/validation/schema-issue.ts';
 import { nameRunner } from '../../units/unit.ts';
 import { ActiveCall } from '../active-call.ts';
 import { askForApproval } from '../approval.ts';
+import type { BeforeCall, StageParts } from '../call-parts.ts';
 import type { CallAnswer, CallRequest } from '../call-types.ts';
-import { cellKeyOf } from '../cell-key.ts';
 import { showAnswer } from '../record/execution-reader.ts';
 import { createExecutionRecord } from '../record/execution-record.ts';
-import { type Engines, requireRunner } from '../runner.ts';
+import { requireRunner } from '../runner.ts';
 import { chooseTimeoutMs, isTimeoutMs } from '../time-limit.ts';
 import type { Dispatcher } from '../wait/dispatcher.ts';
 import { decideAdmission, type Refusal } from './admission.ts';
-import type { BeforeCall } from './before-call.ts';
 import type { CallerLimits } from './caller-limits.ts';
-import type { Idempotency } from './idempotency.ts';
+import { type Idempotency, sideEffectKeyOf } from './idempotency.ts';
 import { checkNesting } from './nesting.ts';
-import { sideEffectKeyOf } from './side-effects.ts';
 
 /** What decides about a call before it enters. */
-export interface AcceptParts {
+export interface AcceptParts
+  extends Pick<StageParts, 'registry' | 'engines' | 'active' | 'now' | 'beforeCall' | 'switches' | 'toolUses'> {
   readonly config: Pick<Config, 'tools' | 'safeMode' | 'idempotency'>;
-  readonly registry: Pick<ToolRegistry, 'resolve'>;
-  readonly engines: Engines;
+  readonly store: Pick<Store, 'problem'>;
+  readonly approvals: Pick<Approvals, 'ask'>;
   readonly idempotency: Idempotency;
   readonly limits: CallerLimits;
   readonly dispatcher: Pick<Dispatcher, 'findFull'>;
   readonly prepare: (entry: ToolEntry) => PreparedTool;
   readonly nextId: () => string;
   readonly isDraining: () => boolean;
-  /** What cannot be recorded does not begin. */
-  readonly store: Pick<Store, 'problem'>;
-  /** Calls under way, by id. */
-  readonly active: ReadonlyMap<string, ActiveCall>;
-  /** Epoch ms. */
-  readonly now: () => number;
-  readonly approvals: Pick<Approvals, 'ask'>;
-  /** Asked before a call enters. */
-  readonly beforeCall?: BeforeCall | undefined;
-  /** What operators switched off while the daemon runs; without them the config alone decides. */
-  readonly switches?: Pick<ToolSwitches, 'isOn'> | undefined;
-  readonly toolUses?: Pick<ToolUses, 'note'> | undefined;
-}
-
-/** Everything before the queue. */
-export interface Acceptance {
-  /**
-   * Throws the refusal, which leaves nothing behind. Returns the answer of an earlier execution, if there is one. A promise only
-   * where somebody wants to be asked about the call first.
-   */
-  accept(request: CallRequest): ActiveCall | CallAnswer | Promise<ActiveCall | CallAnswer>;
-  /** Why this caller may not call this tool just now. */
-  findRefusal(entry: ToolEntry, request: CallRequest): Refusal | undefined;
 }
 
 const maxSessionLength = 200;
@@ -81,8 +54,11 @@ interface Examined extends CallArguments {
   readonly session: string;
 }
 
+/** Everything before the queue. */
+export type Acceptance = ReturnType<typeof createAcceptance>;
+
 /** Creates the acceptance of calls: resolve, admit, validate. */
-export function createAcceptance(parts: AcceptParts): Acceptance {
+export function createAcceptance(parts: AcceptParts) {
   const { config, registry, idempotency, dispatcher, switches, now } = parts;
 
   function findRefusal(
@@ -122,9 +98,7 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
     const problem = parts.store.problem();
     if (problem !== undefined) throw problem;
     const refusal = findRefusal(entry, request);
-    if (refusal !== undefined) {
-      throw new HotcellError(refusal.code, refusal.message, refusal.fix === undefined ? {} : { fix: refusal.fix });
-    }
+    if (refusal !== undefined) throw new HotcellError(refusal.code, refusal.message, { fix: refusal.fix });
     if (!isAdmitted) parts.limits.admit(request);
     if (request.signal?.aborted === true) throw new HotcellError('cancelled', 'The call was cancelled before it began.');
     requireRunner(parts.engines, entry);
@@ -189,7 +163,6 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
       tool,
       record: createExecutionRecord(facts),
       deadline: new Deadline(chooseTimeoutMs(request.timeoutMs, tool.limits.wallMs), above?.deadline),
-      cellKey: cellKeyOf(served, caller, session),
     });
     call.releaseKey = releaseKey;
     try {
@@ -211,8 +184,13 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
   }
 
   return {
+    /** Why this caller may not call this tool just now. */
     findRefusal,
-    accept(request) {
+    /**
+     * Throws the refusal, which leaves nothing behind. Returns the answer of an earlier execution, if there is one. A promise only
+     * where somebody wants to be asked about the call first.
+     */
+    accept(request: CallRequest): ActiveCall | CallAnswer | Promise<ActiveCall | CallAnswer> {
       const examined = examine(request, false);
       const { beforeCall } = parts;
       return beforeCall?.wants(examined.entry) ? ask(beforeCall, request, examined) : enter(request, examined);

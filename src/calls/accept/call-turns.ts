@@ -5,19 +5,16 @@ import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { CallRequest } from '../call-types.ts';
 
+const { each, ...bounds } = quotas['queue.turns'];
+
 /**
  * The calls that a model asked for in one turn: those whose tools are not marked isParallelSafe run one after the other, in
  * the order in which they came; the others run when they come.
  */
-export interface CallTurns {
-  /** Resolves with what ends the place when the call may begin. Throws `queue-full`; rejects with `cancelled`. */
-  enter(request: Pick<CallRequest, 'caller' | 'turn' | 'signal'>): Promise<() => void>;
-}
-
-const { each, ...bounds } = quotas['queue.turns'];
+export type CallTurns = ReturnType<typeof createCallTurns>;
 
 /** Creates the turns of all callers. A turn is forgotten when its last call is over. */
-export function createCallTurns(): CallTurns {
+export function createCallTurns() {
   const turns = createTurns();
   const waitingOfAll = createPlaceCount(bounds);
 
@@ -31,7 +28,8 @@ export function createCallTurns(): CallTurns {
   }
 
   return {
-    async enter({ caller, turn, signal }) {
+    /** Resolves with what ends the place when the call may begin. Throws `queue-full`; rejects with `cancelled`. */
+    async enter({ caller, turn, signal }: Pick<CallRequest, 'caller' | 'turn' | 'signal'>): Promise<() => void> {
       const key = JSON.stringify([caller.id, turn]);
       const waiting = turns.waiting(key);
       const held = waiting === undefined ? undefined : takePlace(waiting, caller);

@@ -4,26 +4,22 @@ import { countedAs } from '../../config/counted-callers.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { CallRequest } from '../call-types.ts';
 
-/** Holds callers to the rate and the number of calls that their rules allow. Calls that calls make do not count. */
-export interface CallerLimits {
-  /** Takes one call from the rate. Throws `rate-limited` with `retryAfterMs` when the caller must wait. */
-  admit(request: LimitedRequest): void;
-  /** Counts a call in; the returned function counts it out. */
-  enter(request: LimitedRequest): () => void;
-}
-
 type LimitedRequest = Pick<CallRequest, 'caller' | 'parent'>;
 
 const maxCallers = 10_000;
 const retryWhenBusyMs = 1000;
 const noLimit = (): void => {};
 
+/** Holds callers to the rate and the number of calls that their rules allow. Calls that calls make do not count. */
+export type CallerLimits = ReturnType<typeof createCallerLimits>;
+
 /** Creates the limits of all callers. */
-export function createCallerLimits(parts: { readonly now: () => number }): CallerLimits {
+export function createCallerLimits(parts: { readonly now: () => number }) {
   const buckets = createRateBuckets({ now: parts.now, maxBuckets: maxCallers });
   const underWayByCaller = new Counts();
   return {
-    admit({ caller, parent }) {
+    /** Takes one call from the rate. Throws `rate-limited` with `retryAfterMs` when the caller must wait. */
+    admit({ caller, parent }: LimitedRequest): void {
       if (parent !== undefined) return;
       const { maxConcurrent, ratePerMinute } = caller;
       const underWay = maxConcurrent === undefined ? 0 : underWayByCaller.of(countedAs(caller.id));
@@ -33,7 +29,8 @@ export function createCallerLimits(parts: { readonly now: () => number }): Calle
       const waitMs = ratePerMinute === undefined ? 0 : buckets.take(caller.id, ratePerMinute);
       if (waitMs > 0) throw refuse(`This key may make ${ratePerMinute} calls a minute.`, waitMs);
     },
-    enter({ caller, parent }) {
+    /** Counts a call in; the returned function counts it out. */
+    enter({ caller, parent }: LimitedRequest): () => void {
       if (parent !== undefined || caller.maxConcurrent === undefined) return noLimit;
       const key = countedAs(caller.id);
       underWayByCaller.add(key, 1);

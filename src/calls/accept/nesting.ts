@@ -1,9 +1,8 @@
-import type { ErrorCode } from '../../errors/catalog.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
-import type { ActiveCall } from '../active-call.ts';
+import { type ActiveCall, cellKeyOf } from '../active-call.ts';
 import type { CallRequest } from '../call-types.ts';
-import { cellKeyOf } from '../cell-key.ts';
+import type { Refusal } from './admission.ts';
 
 /** What decides whether a call may make another one. */
 export interface NestingFacts {
@@ -14,15 +13,8 @@ export interface NestingFacts {
   readonly maxDepth: number;
 }
 
-/** Why a call may not make another one. */
-export interface NestingRefusal {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly fix: string;
-}
-
 /** Decides whether a tool may be called from within these others; undefined lets it. */
-export function decideNesting({ tool, chain, maxDepth }: NestingFacts): NestingRefusal | undefined {
+export function decideNesting({ tool, chain, maxDepth }: NestingFacts): Refusal | undefined {
   const route = [...chain, tool].join(' -> ');
   if (chain.includes(tool)) {
     const message = `"${tool}" is under way already, and would wait for itself: ${route}.`;

@@ -8,43 +8,19 @@ import type {
   LogLine,
   LongWait,
 } from '../../border/border.ts';
-import type { CapabilityTable } from '../../border/capability.ts';
 import type { CapabilityUser } from '../../border/capability-user.ts';
 import { isQuestion } from '../../capabilities/questions.ts';
-import type { PermissionSet } from '../../config/permission-set.ts';
-import type { EventLog } from '../../events/event.ts';
 import type { GrantUse } from '../../permissions/select-grants.ts';
-import type { Redactor } from '../../secrets/secret-types.ts';
-import type { ServedUnit } from '../../units/unit.ts';
 import type { ActiveCall } from '../active-call.ts';
+import type { NotedUse, StageParts } from '../call-parts.ts';
 import { redactAnswer, redactLine } from '../record/redact-record.ts';
 import type { DurableWaits } from '../wait/durable-waits.ts';
 
-/** A use of a permission, or a refusal. */
-export interface NotedUse {
-  readonly granted: PermissionSet;
-  readonly permission: string;
-  readonly detail: string;
-  readonly allowed: boolean;
-  /** The call got it without asking: at most one such use a call is told. */
-  readonly isGiven?: boolean;
-  readonly record: Pick<ActiveCall['record'], 'id' | 'caller' | 'plugin' | 'tool'>;
-}
-
 /** What the borders of all calls share. */
-export interface CallBorderParts {
-  readonly capabilities: Pick<CapabilityTable, 'answer' | 'leavesTrace' | 'longWait' | 'dial' | 'workspace' | 'endCall'>;
-  readonly events: EventLog;
-  /** Takes secrets out of what reaches the guest and what it logs. */
-  readonly redactor?: Redactor | undefined;
-  /** What `context.config.get` and `context.env.get` may answer now. Must not throw. */
-  readonly readView: (served: ServedUnit, use: GrantUse) => BorderView;
-  /** Notes a use or a refusal for the audit. Must not throw. */
-  readonly noteUse?: ((served: ServedUnit, use: NotedUse) => void) | undefined;
+export interface CallBorderParts
+  extends Pick<StageParts, 'capabilities' | 'events' | 'redactor' | 'readView' | 'noteUse' | 'onFault'> {
   readonly waits: DurableWaits;
   readonly setWaiting: (call: ActiveCall, isWaiting: boolean) => void;
-  /** Hears what `onLog` of a request threw. Must not throw. */
-  readonly onFault: (error: unknown, executionId: string) => void;
 }
 
 /** A call that uses one permission a thousand times is told of once; beyond this many different uses, no more are told. */

@@ -1,43 +1,28 @@
 import { createHash } from 'node:crypto';
 import type { Caller } from '../../callers/caller.ts';
+import type { ToolPort } from '../../capabilities/tools.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { maxRefLength, parseToolRef } from '../../tools/tool-ref.ts';
 import type { ActiveCall } from '../active-call.ts';
+import type { StageParts } from '../call-parts.ts';
 import type { CallAnswer, CallRequest } from '../call-types.ts';
 import type { Dispatcher } from '../wait/dispatcher.ts';
 
 /** What a running call asks for through `context.tools.call`. */
-export interface NestedRequest {
-  /** `name`, `name@version` or `name@range`. */
-  readonly ref: string;
-  readonly arguments: unknown;
-  readonly timeoutMs?: number | undefined;
-  /** Belongs to the plugin that chose it: it cannot meet a key that the caller or another plugin chose. */
-  readonly idempotencyKey?: string | undefined;
-  /** A model makes it, in this turn: of its calls those that are not marked isParallelSafe run one after the other. */
-  readonly turn?: string;
-  /** The question of the guest that it answers. */
-  readonly question?: { readonly id: number; readonly isAgain: boolean };
-}
+type NestedRequest = Parameters<ToolPort['call']>[1];
 
-/** Calls that running calls make. They have the caller, the session and at most the time of the call above. */
-export interface NestedCalls {
-  /** Runs it to its end; aborting cancels it. Rejects with a HotcellError when it was refused before it ran. */
-  call(executionId: string, request: NestedRequest, signal: AbortSignal): Promise<CallAnswer>;
-  /** Who made the call; undefined when it is over. */
-  callerOf(executionId: string): Caller | undefined;
-}
-
-interface NestedParts {
-  readonly find: (executionId: string) => ActiveCall | undefined;
+interface NestedParts extends Pick<StageParts, 'active'> {
   /** The call that was made for a question before the daemon ended, and goes on; it is found once. */
   readonly takeResumed: (executionId: string, question: number) => ActiveCall | undefined;
   readonly call: (request: CallRequest) => Promise<CallAnswer>;
   readonly dispatcher: Pick<Dispatcher, 'lendPlace' | 'takeBackPlace'>;
 }
 
+/** Calls that running calls make. They have the caller, the session and at most the time of the call above. */
+export type NestedCalls = ReturnType<typeof createNestedCalls>;
+
 /** Creates the calls within calls. */
-export function createNestedCalls({ find, takeResumed, call, dispatcher }: NestedParts): NestedCalls {
+export function createNestedCalls({ active, takeResumed, call, dispatcher }: NestedParts) {
   /** What a call answers that goes on after a restart, as the call above it does. */
   async function followResumed(executionId: string, question: number, signal: AbortSignal): Promise<CallAnswer> {
     const resumed = takeResumed(executionId, question);
@@ -53,9 +38,15 @@ export function createNestedCalls({ find, takeResumed, call, dispatcher }: Neste
   }
 
   return {
-    callerOf: (executionId) => find(executionId)?.request.caller,
-    async call(executionId, { ref, arguments: args, timeoutMs, idempotencyKey, turn, question }, signal) {
-      const parent = find(executionId);
+    /** Who made the call; undefined when it is over. */
+    callerOf: (executionId: string): Caller | undefined => active.get(executionId)?.request.caller,
+    /** Runs a call to its end; aborting cancels it. Rejects with a HotcellError when it was refused before it ran. */
+    async call(
+      executionId: string,
+      { ref, arguments: args, timeoutMs, idempotencyKey, turn, question }: NestedRequest,
+      signal: AbortSignal,
+    ): Promise<CallAnswer> {
+      const parent = active.get(executionId);
       if (parent === undefined) throw new HotcellError('cancelled', 'The call that wanted to call a tool is over.');
       const leftMs = Math.max(1, Math.floor(parent.deadline.leftMs()));
       const request: CallRequest = {

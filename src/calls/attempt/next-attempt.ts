@@ -1,30 +1,9 @@
-import type { Escalation } from '../../config/config-types.ts';
 import type { EngineName, RunOutcome } from '../../engines/engine.ts';
-import {
-  decideRun,
-  type EngineNeed,
-  type EscalationDecision,
-  type EscalationEngine,
-  type EscalationEngines,
-  type RunTrouble,
-} from '../../engines/escalation.ts';
-import type { EventLog } from '../../events/event.ts';
-import type { Unit } from '../../units/unit.ts';
+import { decideRun, type EscalationDecision, type RunTrouble } from '../../engines/escalation.ts';
 import type { ActiveCall } from '../active-call.ts';
+import type { RunEscalation, StageParts } from '../call-parts.ts';
+import type { DurableWaits } from '../wait/durable-waits.ts';
 import { decideRetry } from './retry.ts';
-
-/** What decides whether a call may be run again on a higher engine, and makes the code for it. */
-export interface RunEscalation {
-  engines(): Promise<EscalationEngines>;
-  /** What the operator's config says for a plugin. */
-  escalationOf(unitPath: string): Escalation;
-  /** What the engine of a call did not have, as its error says. */
-  findNeed(error: { readonly name?: string; readonly message: string; readonly lacks?: string }): EngineNeed | undefined;
-  /** Asks a person to let a plugin have an engine; says how to let it. */
-  ask(unit: Unit, engine: EscalationEngine, reason: string): Promise<string | undefined>;
-  /** The same content for another engine; undefined when it cannot be had. */
-  build(unit: Unit, engine: EscalationEngine): Promise<Unit | undefined>;
-}
 
 type Failure = Exclude<RunOutcome, { status: 'success' }>;
 
@@ -41,23 +20,18 @@ export type AfterFailure =
   /** `isFix`: what the plugin's author could mend is not at fault. */
   | { readonly goesOn: false; readonly advice?: string; readonly isFix?: boolean };
 
-/** Prepares another attempt of a call whose last one failed. */
-export interface NextAttempt {
-  /** Resolves when the next attempt may begin, or when the call was stopped in the meantime. Never rejects. */
-  prepare(call: ActiveCall, failure: Failure): Promise<AfterFailure>;
-}
-
 const over: AfterFailure = { goesOn: false };
 const goesOn: AfterFailure = { goesOn: true };
 
+/** Prepares another attempt of a call whose last one failed. */
+export type NextAttempt = ReturnType<typeof createNextAttempt>;
+
 /** Creates the preparation of attempts. */
-export function createNextAttempt(parts: {
-  readonly escalation: RunEscalation | undefined;
-  readonly events: Pick<EventLog, 'publish'>;
-  readonly beforeEffect: (call: ActiveCall) => void;
-  readonly onFault: (error: unknown, executionId: string) => void;
-}): NextAttempt {
-  const { escalation, beforeEffect } = parts;
+export function createNextAttempt(
+  parts: Pick<StageParts, 'escalation' | 'events' | 'onFault'> & { readonly waits: Pick<DurableWaits, 'beforeEffect'> },
+) {
+  const { escalation } = parts;
+  const { beforeEffect } = parts.waits;
 
   /** How long a call waits for its next attempt on the same engine; undefined when there is none. */
   function findRetryMs(call: ActiveCall, { status, error }: Failure): number | undefined {
@@ -135,7 +109,8 @@ export function createNextAttempt(parts: {
   }
 
   return {
-    async prepare(call, failure) {
+    /** Resolves when the next attempt may begin, or when the call was stopped in the meantime. Never rejects. */
+    async prepare(call: ActiveCall, failure: Failure): Promise<AfterFailure> {
       if (call.controller.signal.aborted) return over;
       const delayMs = findRetryMs(call, failure);
       if (delayMs !== undefined) return backOff(call, delayMs);

@@ -3,7 +3,7 @@ import { errorCatalog } from '../../errors/catalog.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { joinFixes } from '../../errors/problem.ts';
 import { sayIssue } from '../../tools/validation/schema-issue.ts';
-import type { ActiveCall, StoppedCall } from '../active-call.ts';
+import type { ActiveCall, CallPhase, StoppedCall } from '../active-call.ts';
 import type { CallAnswer, ExecutionError, ExplainGuestError } from '../call-types.ts';
 import { showError } from './execution-reader.ts';
 import type { CallEnd } from './execution-record.ts';
@@ -15,35 +15,34 @@ export function endSuccess(call: ActiveCall, outcome: RunOutcome & { status: 'su
   const issues = call.tool.output?.findIssues(output, outputJson?.length ?? 0);
   if (issues === undefined) return { status: 'success', output, outputJson };
   const message = `The output does not fit the output schema of ${call.entry.name}: ${issues.map(sayIssue).join('; ')}.`;
-  return endWithError('error', { code: 'output-invalid', message, frames: [] });
+  return endWithError('error', { code: 'output-invalid', message });
 }
+
+/** What a call waits for in its phase, where that is not its turn. */
+const waitedFor: Readonly<Partial<Record<CallPhase, string>>> = {
+  approval: 'a person to let it begin',
+  'cell-wait': 'the calls before it in its cell',
+  'back-off': 'its next attempt',
+};
 
 /** A call that was stopped before it started, or between two attempts. */
 export function endWaiting({ status, phase }: StoppedCall): CallEnd {
-  const waitedFor = {
-    approval: 'a person to let it begin',
-    'cell-wait': 'the calls before it in its cell',
-    'back-off': 'its next attempt',
-  } as const;
-  const what = phase === 'approval' || phase === 'cell-wait' || phase === 'back-off' ? waitedFor[phase] : 'its turn';
-  if (status === 'cancelled') {
-    return endWithError(status, {
-      code: 'cancelled',
-      message: `The call was cancelled while it waited for ${what}.`,
-      frames: [],
-    });
-  }
-  return endWithError(status, {
-    code: 'time-exceeded',
-    message: `The time ran out while the call waited for ${what}.`,
-    frames: [],
-  });
+  const what = waitedFor[phase] ?? 'its turn';
+  return status === 'cancelled'
+    ? endWithError(status, { code: 'cancelled', message: `The call was cancelled while it waited for ${what}.` })
+    : endWithError(status, { code: 'time-exceeded', message: `The time ran out while the call waited for ${what}.` });
 }
 
 /** A failure without a place in the plugin's code. */
-export function endWithError(status: Exclude<CallEnd['status'], 'success'>, error: GuestError): CallEnd {
+export function endWithError(status: Exclude<CallEnd['status'], 'success'>, error: PlainError): CallEnd {
   return { status, error: describeError(error) };
 }
+
+/** An error that may have no place in the plugin's code. */
+type PlainError = Omit<GuestError, 'frames' | 'fix'> & {
+  readonly frames?: GuestError['frames'];
+  readonly fix?: string | undefined;
+};
 
 /** A failure of the guest, explained with its place in the plugin's own files where it has one. */
 export async function endFailure(
@@ -84,8 +83,8 @@ export function describeAnswer(call: ActiveCall, end: CallEnd, durationMs: numbe
   };
 }
 
-function describeError(error: GuestError): ExecutionError {
-  const { code, message, name, frames, fix = errorCatalog[code].fix } = error;
+function describeError(error: PlainError): ExecutionError {
+  const { code, message, name, frames = [], fix = errorCatalog[code].fix } = error;
   return {
     code,
     message,

@@ -1,3 +1,4 @@
+import type { LogLine } from '../../border/border.ts';
 import type { PermissionKey, PermissionSet } from '../../config/permission-set.ts';
 import { errorCatalog } from '../../errors/catalog.ts';
 import { joinFixes } from '../../errors/problem.ts';
@@ -90,4 +91,25 @@ function addCommand(
   }
   if (message.includes(command) || fix.includes(command)) return fix;
   return joinFixes(fix, `The call was refused ${refused.join(', ')}. Allow it with: ${command}`);
+}
+
+const maxLogLines = 200;
+const maxLogChars = 32 * 1024;
+
+/** The last lines of the log of one call; costs nothing until there is one. */
+export class LogTail {
+  #lines: LogLine[] | undefined;
+  #chars = 0;
+
+  add({ level, text, atMs }: LogLine): void {
+    const line = { level, text: text.slice(0, maxLogChars), atMs };
+    this.#lines ??= [];
+    this.#lines.push(line);
+    this.#chars += line.text.length;
+    while (this.#lines.length > maxLogLines || this.#chars > maxLogChars) this.#chars -= this.#lines.shift()?.text.length ?? 0;
+  }
+
+  lines(): readonly LogLine[] {
+    return this.#lines ?? [];
+  }
 }

@@ -1,5 +1,5 @@
 import type { ExecutionRow } from '../../store/tables/calls/executions.ts';
-import type { CallAnswer, ExecutionError, ExecutionStatus } from '../call-types.ts';
+import type { CallAnswer, ExecutionError } from '../call-types.ts';
 
 /** The row of a call under way. It is changed in place and handed to the store after every change. */
 export type ExecutionRecord = { -readonly [Column in keyof ExecutionRow]: ExecutionRow[Column] };
@@ -15,31 +15,18 @@ export interface CallEnd {
 
 /** A new record in the state `pending`. */
 export function createExecutionRecord(
-  facts: Omit<ExecutionRecord, 'status' | EndColumn | 'startedAtMs' | 'attempts' | 'cutJson'>,
+  facts: Omit<ExecutionRecord, keyof typeof notEnded | 'status' | 'attempts'>,
 ): ExecutionRecord {
-  return {
-    id: facts.id,
-    tool: facts.tool,
-    version: facts.version,
-    plugin: facts.plugin,
-    generation: facts.generation,
-    caller: facts.caller,
-    session: facts.session,
-    status: 'pending' satisfies ExecutionStatus,
-    argumentsJson: facts.argumentsJson,
-    outputJson: null,
-    errorJson: null,
-    warningsJson: null,
-    createdAtMs: facts.createdAtMs,
-    startedAtMs: null,
-    endedAtMs: null,
-    durationMs: null,
-    attempts: 0,
-    idempotencyKey: facts.idempotencyKey,
-    parent: facts.parent,
-    engine: facts.engine,
-    cutJson: null,
-  };
+  return { ...facts, ...notEnded, status: 'pending', attempts: 0 };
 }
 
-type EndColumn = 'outputJson' | 'errorJson' | 'warningsJson' | 'endedAtMs' | 'durationMs';
+/** What stands in a record only once the call has begun or ended. */
+const notEnded = {
+  outputJson: null,
+  errorJson: null,
+  warningsJson: null,
+  startedAtMs: null,
+  endedAtMs: null,
+  durationMs: null,
+  cutJson: null,
+};

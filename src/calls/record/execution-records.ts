@@ -7,18 +7,13 @@ import type { ExecutionError } from '../call-types.ts';
 import type { CallEnd, ExecutionRecord } from './execution-record.ts';
 import { redactRow } from './redact-record.ts';
 
-/** Writes the records of calls and tells of them. What was written is committed when `store.committed()` resolves. */
-export interface ExecutionRecords {
-  open(record: ExecutionRecord): void;
-  start(record: ExecutionRecord, nowMs: number): void;
-  /** `durationMs` counts from the start, or from the entry of a call that never started. */
-  end(record: ExecutionRecord, end: CallEnd, durationMs: number, nowMs: number): void;
-}
-
 const pruneEvery = 500;
 /** Also after this part of all bytes was written. */
 const pruneParts = 32;
 const cutChars = 4096;
+
+/** Writes the records of calls and tells of them. What was written is committed when `store.committed()` resolves. */
+export type ExecutionRecords = ReturnType<typeof createExecutionRecords>;
 
 /** Creates the writer of records; of ended ones the newest `keep` stay, as far as they fit into `maxBytes`. */
 export function createExecutionRecords(parts: {
@@ -27,15 +22,15 @@ export function createExecutionRecords(parts: {
   readonly limits: Pick<Config['executions'], 'keep' | 'maxBytes' | 'maxValueBytes'>;
   /** Takes secrets out of arguments; what ends comes without any. */
   readonly redactor?: Redactor | undefined;
-}): ExecutionRecords {
+}) {
   const { store, events, redactor } = parts;
   const { keep, maxBytes, maxValueBytes } = parts.limits;
   let endedSincePrune = 0;
   let bytesSincePrune = 0;
 
   return {
-    open: (record) => store.executions.insert(redactRow(record, redactor)),
-    start(record, nowMs) {
+    open: (record: ExecutionRecord): void => store.executions.insert(redactRow(record, redactor)),
+    start(record: ExecutionRecord, nowMs: number): void {
       record.attempts++;
       if (record.status === 'running') return;
       record.status = 'running';
@@ -44,7 +39,8 @@ export function createExecutionRecords(parts: {
       const { id, tool, version, session, caller } = record;
       events.publish('execution-start', { caller, subject: id, data: { tool, version, session } });
     },
-    end(record, end, durationMs, nowMs) {
+    /** `durationMs` counts from the start, or from the entry of a call that never started. */
+    end(record: ExecutionRecord, end: CallEnd, durationMs: number, nowMs: number): void {
       record.status = end.status;
       record.endedAtMs = nowMs;
       record.durationMs = durationMs;

@@ -12,21 +12,15 @@ interface WaitingRecording {
   readonly createdAtMs: number;
 }
 
-/** Keeps recordings: of failed executions all, of successful ones the newest few a tool. */
-export interface RecordingKeeper {
-  /** Costs next to nothing: packing and writing come later, and what newer successes push out is never packed. */
-  keep(waiting: WaitingRecording): void;
-  read(executionId: string): Promise<Recording | undefined>;
-  /** Writes what waits. */
-  flush(): Promise<void>;
-}
-
 const flushAfterMs = 250;
 /** A burst of failures beyond this keeps its newest recordings; the records themselves are all there. */
 const maxWaitingFailures = 500;
 
+/** Keeps recordings: of failed executions all, of successful ones the newest few a tool. */
+export type RecordingKeeper = ReturnType<typeof createRecordingKeeper>;
+
 /**
- * Creates the keeper. A recording that waits (at most 250 ms) is lost when the daemon is killed; the record is not.
+ * Creates the keeper of recordings. A recording that waits (at most 250 ms) is lost when the daemon is killed; the record is not.
  * `onFault` hears of a recording that could not be packed or written.
  */
 export function createRecordingKeeper(parts: {
@@ -35,7 +29,7 @@ export function createRecordingKeeper(parts: {
   readonly maxBytes: number;
   readonly redactor?: Redactor | undefined;
   readonly onFault: (error: unknown) => void;
-}): RecordingKeeper {
+}) {
   const { store, keepPerTool, maxBytes, onFault } = parts;
   let failures: WaitingRecording[] = [];
   let successes = new Map<string, WaitingRecording[]>();
@@ -70,7 +64,8 @@ export function createRecordingKeeper(parts: {
   }
 
   return {
-    keep(waiting) {
+    /** Costs next to nothing: packing and writing come later, and what newer successes push out is never packed. */
+    keep(waiting: WaitingRecording): void {
       if (waiting.status === 'success') {
         if (keepPerTool <= 0) return;
         const list = successes.get(waiting.tool) ?? [];
@@ -79,11 +74,12 @@ export function createRecordingKeeper(parts: {
       } else addBounded(failures, waiting, maxWaitingFailures);
       timer ??= setTimeout(() => void flush(), flushAfterMs).unref();
     },
-    async read(executionId) {
+    async read(executionId: string): Promise<Recording | undefined> {
       await flush();
       const blob = store.recordings.get(executionId);
       return blob === undefined ? undefined : decodeRecording(blob);
     },
+    /** Writes what waits. */
     flush,
   };
 }

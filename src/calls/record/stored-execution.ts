@@ -3,29 +3,9 @@ import { Compile } from 'typebox/compile';
 import { readJson } from '../../config/json-object.ts';
 import { errorCatalog, isErrorCode } from '../../errors/catalog.ts';
 import type { ExecutionRow } from '../../store/tables/calls/executions.ts';
-import type { Execution, ExecutionError } from '../call-types.ts';
+import { type Execution, type ExecutionError, executionError } from '../call-types.ts';
 
-const storedError = Compile(
-  Type.Object({
-    code: Type.String(),
-    message: Type.String(),
-    name: Type.Optional(Type.String()),
-    frames: Type.Optional(
-      Type.Array(
-        Type.Object({
-          functionName: Type.Optional(Type.String()),
-          file: Type.String(),
-          line: Type.Number(),
-          column: Type.Number(),
-        }),
-      ),
-    ),
-    codeFrame: Type.Optional(Type.String()),
-    refused: Type.Optional(Type.Array(Type.String())),
-    fix: Type.String(),
-  }),
-);
-
+const storedError = Compile(executionError);
 const storedCut = Compile(Type.Object({ arguments: Type.Optional(Type.Number()), output: Type.Optional(Type.Number()) }));
 
 /** A row as doors show it. A column that cannot be read, from an older or a damaged database, becomes an error that says so. */
@@ -57,7 +37,7 @@ export function readExecution(row: ExecutionRow): Execution {
 
 function readError(json: string): ExecutionError {
   const parsed = readJson(json);
-  if (storedError.Check(parsed) && isErrorCode(parsed.code)) return { ...parsed, code: parsed.code };
+  if (storedError.Check(parsed) && isErrorCode(parsed.code)) return parsed;
   return { code: 'internal', message: 'The stored error of this execution cannot be read.', fix: errorCatalog.internal.fix };
 }
 

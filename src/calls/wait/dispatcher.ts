@@ -6,39 +6,18 @@ import type { Config } from '../../config/config-types.ts';
 import { shareQueue } from '../../config/quotas/quota.ts';
 import type { ActiveCall } from '../active-call.ts';
 
-/** Decides when an accepted call starts: shared cells one at a time, then fair turns, then free slots. */
-export interface Dispatcher {
-  /** The bound of those that wait which keeps the holder from one more. */
-  findFull(holder: Holder): FullBound | undefined;
-  /** Takes a call in, for each of its attempts: it may have started when this returns, else it is let go on when it starts. */
-  enter(call: ActiveCall): void;
-  /** Takes a call out that has not started. */
-  withdraw(call: ActiveCall): void;
-  /** A started call waits for the host, or can run again. */
-  setWaiting(call: ActiveCall, isWaiting: boolean): void;
-  /**
-   * A started call waits for a call of its own: until `takeBackPlace`, which must follow, it does not count as running. What
-   * wakes up may pass the bound of running calls, and so may its slot.
-   */
-  lendPlace(call: ActiveCall): void;
-  takeBackPlace(call: ActiveCall): void;
-  /** A started call is over in its engine. */
-  leaveEngine(call: ActiveCall): void;
-  /** The call is over: the next one may have its cell. */
-  leaveCell(call: ActiveCall): void;
-  pending(): number;
-  running(): number;
-}
-
 /** A call that has been running for this long does not keep other plugins waiting for its slot. */
 const longRunMs = 20;
+
+/** Decides when an accepted call starts: shared cells one at a time, then fair turns, then free slots. */
+export type Dispatcher = ReturnType<typeof createDispatcher>;
 
 /** Creates the dispatcher. */
 export function createDispatcher(options: {
   readonly queue: Config['queue'];
   readonly slots: number;
   readonly now: () => number;
-}): Dispatcher {
+}) {
   const { now } = options;
   const { maxRunning, maxPending, maxPendingPerCaller } = options.queue;
   const pending = createPlaceCount({ ...shareQueue(maxPending), perCaller: maxPendingPerCaller });
@@ -126,20 +105,24 @@ export function createDispatcher(options: {
   }
 
   return {
-    findFull: (holder) => pending.findFull(holder),
-    enter(call) {
+    /** The bound of those that wait which keeps the holder from one more. */
+    findFull: (holder: Holder): FullBound | undefined => pending.findFull(holder),
+    /** Takes a call in, for each of its attempts: it may have started when this returns, else it is let go on when it starts. */
+    enter(call: ActiveCall): void {
       call.pending = pending.take(call);
       if (call.cellKey === '' || call.hasCell || turns.enter(call.cellKey, call)) push(call);
       else call.phase = 'cell-wait';
       pump();
     },
-    withdraw(call) {
+    /** Takes a call out that has not started. */
+    withdraw(call: ActiveCall): void {
       if (call.phase === 'cell-wait') turns.remove(call);
       if (call.place !== undefined) lineOf(call).remove(call.place);
       call.place = undefined;
       call.pending?.leave();
     },
-    setWaiting(call, isWaiting) {
+    /** A started call waits for the host, or can run again. */
+    setWaiting(call: ActiveCall, isWaiting: boolean): void {
       if (call.phase !== 'started') return;
       if (!isWaiting) {
         slots.hold(call, now());
@@ -148,13 +131,17 @@ export function createDispatcher(options: {
       slots.release(call);
       pump();
     },
-    lendPlace(call) {
+    /**
+     * A started call waits for a call of its own: until `takeBackPlace`, which must follow, it does not count as running. What
+     * wakes up may pass the bound of running calls, and so may its slot.
+     */
+    lendPlace(call: ActiveCall): void {
       if (call.phase !== 'started') return;
       const lentFor = lent.get(call) ?? 0;
       lent.set(call, lentFor + 1);
       if (lentFor === 0) call.running?.leave();
     },
-    takeBackPlace(call) {
+    takeBackPlace(call: ActiveCall): void {
       const lentFor = lent.get(call);
       if (lentFor === undefined) return;
       if (lentFor > 1) {
@@ -164,7 +151,8 @@ export function createDispatcher(options: {
       lent.delete(call);
       call.running = running.take(call);
     },
-    leaveEngine(call) {
+    /** A started call is over in its engine. */
+    leaveEngine(call: ActiveCall): void {
       call.phase = 'ending';
       slots.release(call);
       // A call may end without waiting for the calls that it made: its place was given back already.
@@ -172,7 +160,8 @@ export function createDispatcher(options: {
       call.running?.leave();
       pump();
     },
-    leaveCell(call) {
+    /** The call is over: the next one may have its cell. */
+    leaveCell(call: ActiveCall): void {
       if (!call.hasCell) return;
       call.hasCell = false;
       const next = turns.leave(call.cellKey);

@@ -1,46 +1,24 @@
 import type { Store } from '../../store/store-types.ts';
 import type { ActiveCall } from '../active-call.ts';
-import { type Engines, engineOf } from '../runner.ts';
+import type { StageParts } from '../call-parts.ts';
+import { engineOf } from '../runner.ts';
 import { describeParked } from './parked-facts.ts';
 
-/** Keeps calls that ask a person in the middle, so that they survive the end of the daemon. */
-export interface DurableWaits {
-  /** A person is about to be asked: resolves when the call is kept as it waits now, or cannot be kept. Never rejects. */
-  beforeQuestion(call: ActiveCall): Promise<void>;
-  /** The question has its answer. */
-  afterQuestion(call: ActiveCall): void;
-  /** The call waits and does not run. */
-  settled(call: ActiveCall): void;
-  /** Something else is carried out for the call: whoever resumed what was kept before would do it twice. */
-  beforeEffect(call: ActiveCall): void;
-  /** Whether a call that waits for its leave to begin can go on after a restart, as far as the calls above it are concerned. */
-  areAboveKept(call: ActiveCall): boolean;
-  /**
-   * A call asks a person: those above it wait for its answer, and are kept like it. The returned function says that it has it; neither
-   * throws.
-   */
-  holdAbove(call: ActiveCall): () => void;
-  /** True while it, or a call below it, waits for the answer of a person. */
-  isAsking(call: ActiveCall): boolean;
-  /** An attempt is over, and with it what it waited for. */
-  endAttempt(call: ActiveCall): void;
-}
-
 /** What a call that asked a person keeps in mind. */
-interface Wait {
+class Wait {
   /** Questions to people without an answer, its own and those of calls below it. */
-  questions: number;
-  /** Of its own questions: what lets go of the calls above. */
-  readonly releases: Array<() => void>;
+  questions = 0;
+  /** Lets go of the calls above, for each of its own questions. */
+  readonly releases: Array<() => void> = [];
   /** Rises with every effect: a picture of the call from before it must not be kept. */
-  effects: number;
-  isStoring: boolean;
+  effects = 0;
+  isStoring = false;
   /** It was asked to be kept again in the meantime. */
-  isDue: boolean;
+  isDue = false;
   /** As performance.now() tells. */
-  storedAt: number;
+  storedAt = Number.NEGATIVE_INFINITY;
   timer: NodeJS.Timeout | undefined;
-  readonly waiting: Array<() => void>;
+  readonly waiting: Array<() => void> = [];
 }
 
 /** A call that keeps waking up beside its question is kept again at most this often. */
@@ -48,21 +26,21 @@ const leastGapMs = 500;
 /** Memory beyond this is not kept: the call waits all the same, but does not survive. */
 const maxBlobBytes = 32 * 1024 * 1024;
 
-/** Creates the keeper. `onStored` hears of every call that is kept now; neither it nor `onFault` may throw. */
-export function createDurableWaits(parts: {
-  readonly store: Pick<Store, 'parkedCalls'>;
-  readonly engines: Engines;
-  /** A call under way. */
-  readonly find: (executionId: string) => ActiveCall | undefined;
-  readonly now: () => number;
-  readonly onStored: (call: ActiveCall) => void;
-  readonly onFault: (error: unknown, executionId: string) => void;
-}): DurableWaits {
-  const { store, engines, now, onFault } = parts;
+/** Keeps calls that ask a person in the middle, so that they survive the end of the daemon. */
+export type DurableWaits = ReturnType<typeof createDurableWaits>;
+
+/** Creates the keeper of waiting calls. `onStored` hears of every call that is kept now; neither it nor `onFault` may throw. */
+export function createDurableWaits(
+  parts: Pick<StageParts, 'engines' | 'active' | 'now' | 'onFault'> & {
+    readonly store: Pick<Store, 'parkedCalls'>;
+    readonly onStored: (call: ActiveCall) => void;
+  },
+) {
+  const { store, engines, active, now, onFault } = parts;
   const waits = new WeakMap<ActiveCall, Wait>();
 
   function openWait(call: ActiveCall): Wait {
-    const wait = waits.get(call) ?? createWait();
+    const wait = waits.get(call) ?? new Wait();
     waits.set(call, wait);
     return wait;
   }
@@ -75,7 +53,7 @@ export function createDurableWaits(parts: {
   function areAboveKept({ request: { caller, parent } }: ActiveCall): boolean {
     if (caller.isAnonymous) return false;
     if (parent === undefined) return true;
-    const above = parts.find(parent.executionId);
+    const above = active.get(parent.executionId);
     return (
       parent.question !== undefined && above !== undefined && (above.isParked || above.phase === 'started') && canKeep(above)
     );
@@ -83,7 +61,7 @@ export function createDurableWaits(parts: {
 
   /** `stored` gets a promise for each of those above. */
   function holdAbove({ request: { parent } }: ActiveCall, stored: Promise<void>[] = []): () => void {
-    const above = parent && parts.find(parent.executionId);
+    const above = parent && active.get(parent.executionId);
     if (above === undefined) return () => {};
     const release = holdAbove(above, stored);
     const wait = openWait(above);
@@ -143,7 +121,8 @@ export function createDurableWaits(parts: {
   }
 
   return {
-    async beforeQuestion(call) {
+    /** A person is about to be asked: resolves when the call is kept as it waits now, or cannot be kept. Never rejects. */
+    async beforeQuestion(call: ActiveCall): Promise<void> {
       const wait = openWait(call);
       wait.questions++;
       call.hasAsked = true;
@@ -152,49 +131,49 @@ export function createDurableWaits(parts: {
       wait.releases.push(holdAbove(call, stored));
       await Promise.all(stored);
     },
-    afterQuestion(call) {
+    /** The question has its answer. */
+    afterQuestion(call: ActiveCall): void {
       const wait = waits.get(call);
       if (wait === undefined) return;
       wait.questions--;
       wait.releases.pop()?.();
     },
-    settled(call) {
+    /** The call waits and does not run. */
+    settled(call: ActiveCall): void {
       const wait = waits.get(call);
       if (wait === undefined || wait.questions === 0 || !canKeep(call)) return;
       const restMs = wait.waiting.length === 0 ? wait.storedAt + leastGapMs - performance.now() : 0;
-      if (restMs <= 0) return storeNow(call, wait);
+      if (restMs <= 0) {
+        storeNow(call, wait);
+        return;
+      }
       wait.timer ??= setTimeout(() => {
         wait.timer = undefined;
         if (call.phase === 'started' && wait.questions > 0) storeNow(call, wait);
       }, restMs).unref();
     },
-    beforeEffect(call) {
+    /** Something else is carried out for the call: whoever resumed what was kept before would do it twice. */
+    beforeEffect(call: ActiveCall): void {
       const wait = waits.get(call);
       if (wait) wait.effects++;
       forget(call);
     },
+    /** Whether a call that waits for its leave to begin can go on after a restart, as far as the calls above it are concerned. */
     areAboveKept,
-    holdAbove: (call) => holdAbove(call),
-    isAsking: (call) => (waits.get(call)?.questions ?? 0) > 0,
-    endAttempt(call) {
+    /**
+     * A call asks a person: those above it wait for its answer, and are kept like it. The returned function says that it has it; neither
+     * throws.
+     */
+    holdAbove: (call: ActiveCall): (() => void) => holdAbove(call),
+    /** True while it, or a call below it, waits for the answer of a person. */
+    isAsking: (call: ActiveCall): boolean => (waits.get(call)?.questions ?? 0) > 0,
+    /** An attempt is over, and with it what it waited for. */
+    endAttempt(call: ActiveCall): void {
       const wait = waits.get(call);
       waits.delete(call);
       clearTimeout(wait?.timer);
       for (const resolve of wait?.waiting.splice(0) ?? []) resolve();
       for (const release of wait?.releases.splice(0) ?? []) release();
     },
-  };
-}
-
-function createWait(): Wait {
-  return {
-    questions: 0,
-    effects: 0,
-    isStoring: false,
-    isDue: false,
-    storedAt: Number.NEGATIVE_INFINITY,
-    timer: undefined,
-    waiting: [],
-    releases: [],
   };
 }

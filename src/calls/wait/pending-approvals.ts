@@ -5,6 +5,7 @@ import type { Store } from '../../store/store-types.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
 import type { Refusal } from '../accept/admission.ts';
 import type { ActiveCall } from '../active-call.ts';
+import type { StageParts } from '../call-parts.ts';
 import type { CallRequest } from '../call-types.ts';
 import { endWithError } from '../record/call-end.ts';
 import type { CallEnd } from '../record/execution-record.ts';
@@ -12,21 +13,18 @@ import type { DurableWaits } from './durable-waits.ts';
 import { describeParked } from './parked-facts.ts';
 
 /** Calls that wait for a person to let them begin: they have no place in the queue, and their clock stands still. */
-export interface PendingApprovals {
-  /** Waits for the answer to a question. Resolves with the end of a call that may not begin. Never rejects. */
-  wait(call: ActiveCall, approval: Approval): Promise<CallEnd | undefined>;
-}
+export type PendingApprovals = ReturnType<typeof createPendingApprovals>;
 
 /** Creates the waiting room. The functions must not throw. */
-export function createPendingApprovals(parts: {
-  readonly approvals: Pick<Approvals, 'settled'>;
-  readonly store: Pick<Store, 'parkedCalls'>;
-  readonly waits: Pick<DurableWaits, 'areAboveKept' | 'holdAbove'>;
-  readonly now: () => number;
-  /** Why the call may not begin any more, although a person let it. */
-  readonly findRefusal: (call: ActiveCall) => CallEnd | undefined;
-  readonly onFault: (error: unknown, executionId: string) => void;
-}): PendingApprovals {
+export function createPendingApprovals(
+  parts: Pick<StageParts, 'now' | 'onFault'> & {
+    readonly approvals: Pick<Approvals, 'settled'>;
+    readonly store: Pick<Store, 'parkedCalls'>;
+    readonly waits: Pick<DurableWaits, 'areAboveKept' | 'holdAbove'>;
+    /** Why the call may not begin any more, although a person let it. */
+    readonly findRefusal: (call: ActiveCall) => CallEnd | undefined;
+  },
+) {
   const { approvals, store, waits, now, onFault } = parts;
 
   /** Returns what lets go of the calls above. */
@@ -51,11 +49,12 @@ export function createPendingApprovals(parts: {
     const { code, message } = error instanceof HotcellError ? error : { code: 'internal' as const, message: '' };
     if (code === 'internal') onFault(error, call.record.id);
     const told = message || `The question whether this call may begin was lost; the log says why under ${call.record.id}.`;
-    return endWithError('error', { code, message: told, frames: [] });
+    return endWithError('error', { code, message: told });
   }
 
   return {
-    async wait(call, approval) {
+    /** Waits for the answer to a question. Resolves with the end of a call that may not begin. Never rejects. */
+    async wait(call: ActiveCall, approval: Approval): Promise<CallEnd | undefined> {
       call.phase = 'approval';
       const startClock = call.deadline.hold();
       const releaseAbove = keep(call, approval);
@@ -80,11 +79,17 @@ export function createPendingApprovals(parts: {
 function endUnapproved(status: Exclude<Approval['status'], 'open' | 'approved'>): CallEnd {
   switch (status) {
     case 'denied':
-      return refuse('error', 'approval-denied', 'A person was asked to let this call begin, and said no.');
+      return endWithError('error', {
+        code: 'approval-denied',
+        message: 'A person was asked to let this call begin, and said no.',
+      });
     case 'expired':
-      return refuse('error', 'approval-expired', 'Nobody let this call begin in time.');
+      return endWithError('error', { code: 'approval-expired', message: 'Nobody let this call begin in time.' });
     case 'withdrawn':
-      return refuse('cancelled', 'cancelled', 'The question whether this call may begin was taken back.');
+      return endWithError('cancelled', {
+        code: 'cancelled',
+        message: 'The question whether this call may begin was taken back.',
+      });
   }
 }
 
@@ -96,17 +101,9 @@ export function findLateRefusal(
 ): CallEnd | undefined {
   if (findServable !== undefined && findServable(entry.served.unit.id) === undefined) {
     const message = `The plugin "${entry.plugin}" does not serve any more, so the call did not begin.`;
-    return endWithError('error', { code: 'plugin-not-ready', message, frames: [] });
+    return endWithError('error', { code: 'plugin-not-ready', message });
   }
   const refusal = findRefusal(entry, request);
   if (refusal === undefined || refusal.code === 'queue-full') return undefined;
-  return endWithError('error', { code: refusal.code, message: refusal.message, frames: [] });
-}
-
-function refuse(
-  status: 'error' | 'cancelled',
-  code: 'approval-denied' | 'approval-expired' | 'cancelled',
-  message: string,
-): CallEnd {
-  return endWithError(status, { code, message, frames: [] });
+  return endWithError('error', refusal);
 }

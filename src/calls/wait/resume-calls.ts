@@ -7,36 +7,26 @@ import type { ExecutionRow } from '../../store/tables/calls/executions.ts';
 import type { PreparedTool } from '../../tools/prepared-tool.ts';
 import { makeToolEntry, type ToolEntry } from '../../tools/tool-types.ts';
 import { listOfferings } from '../../units/offering.ts';
-import type { ServedUnit } from '../../units/unit.ts';
 import { ActiveCall } from '../active-call.ts';
 import { askForApproval, hashArguments } from '../approval.ts';
-import { cellKeyOf } from '../cell-key.ts';
+import type { FindServable, StageParts } from '../call-parts.ts';
 import type { CallEnd } from '../record/execution-record.ts';
 import type { ExecutionRecords } from '../record/execution-records.ts';
 import { type ParkedFacts, readParked } from './parked-facts.ts';
 
-/**
- * A generation that may still serve, current or not: by its id, or the current one of the same plugin with the same content.
- */
-export type FindServable = (generationId: string, build?: ParkedFacts['build']) => ServedUnit | undefined;
-
 /** What the calls of the last run are built again from. */
-export interface ResumeParts {
+export interface ResumeParts extends Pick<StageParts, 'active' | 'now' | 'onFault'> {
   readonly store: Pick<Store, 'executions' | 'parkedCalls'>;
   readonly approvals: Pick<Approvals, 'ask' | 'withdrawOf' | 'waitingExecutions'>;
   readonly records: Pick<ExecutionRecords, 'end'>;
   readonly prepare: (entry: ToolEntry) => PreparedTool;
   readonly findServable: FindServable;
-  /** Those that were taken in before. */
-  readonly isActive: (executionId: string) => boolean;
   /** False while plugins are still built: what is not there yet may come. */
   readonly isLast: boolean;
   /** A tool as operators set it. */
   readonly asSet: (entry: ToolEntry) => ToolEntry;
   /** Takes a call in where it was. Must not throw. */
   readonly takeIn: (call: ActiveCall) => void;
-  readonly now: () => number;
-  readonly onFault: (error: unknown, executionId: string) => void;
 }
 
 /**
@@ -44,14 +34,14 @@ export interface ResumeParts {
  * `interrupted`, and questions that nobody waits for any more are withdrawn.
  */
 export function resumeCalls(parts: ResumeParts): void {
-  const { approvals, isLast, isActive } = parts;
+  const { approvals, isLast, active } = parts;
   for (const family of readFamilies(parts)) {
     const isThere = ({ row, facts }: KeptCall): boolean =>
       facts === undefined || parts.findServable(row.generation, facts.build) !== undefined;
     if (isLast || family.every(isThere)) resumeFamily(parts, family);
   }
   if (!isLast) return;
-  for (const executionId of [...approvals.waitingExecutions()]) if (!isActive(executionId)) approvals.withdrawOf(executionId);
+  for (const executionId of [...approvals.waitingExecutions()]) if (!active.has(executionId)) approvals.withdrawOf(executionId);
 }
 
 /** A call as it was kept. */
@@ -61,10 +51,10 @@ interface KeptCall {
 }
 
 /** What is kept and not taken in yet: calls with those that they made, which go on together; each after the one that made it. */
-function readFamilies({ store, isActive }: ResumeParts): Iterable<readonly KeptCall[]> {
+function readFamilies({ store, active }: ResumeParts): Iterable<readonly KeptCall[]> {
   const kept: KeptCall[] = [];
   for (const { executionId, factsJson } of store.parkedCalls.list()) {
-    if (isActive(executionId)) continue;
+    if (active.has(executionId)) continue;
     const row = store.executions.get(executionId);
     if (row === undefined || row.endedAtMs !== null) store.parkedCalls.remove(executionId);
     else kept.push({ row, facts: readParked(factsJson) });
@@ -121,7 +111,6 @@ function rebuildCall(
     tool: parts.prepare(entry),
     record: { ...row },
     deadline: new Deadline(facts.leftMs, above?.deadline),
-    cellKey: cellKeyOf(served, row.caller, row.session),
   });
   for (const line of facts.logs) call.log.add(line);
   call.isParked = true;

@@ -168,7 +168,7 @@ export const engineQuotas = {
     inAll: 1000,
     reserve: 100,
     atBound: 'a new one is refused with `quota-exceeded`; admins have the reserve beyond the bound in all',
-    tests: ['calls/schedule/schedule-book.test.ts'],
+    tests: ['calls/call-scheduler.test.ts'],
   },
   'browser.places': {
     holds: 'browsers that are open, each of one call with all that it calls',

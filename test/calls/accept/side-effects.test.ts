@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sideEffectKeyOf } from '../../../src/calls/accept/side-effects.ts';
+import { sideEffectKeyOf } from '../../../src/calls/accept/idempotency.ts';
 import { ann, bob, type CallingHouse, openHouse } from '../../tools/calling-house.ts';
 
 const flags = {

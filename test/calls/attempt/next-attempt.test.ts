@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunEscalation } from '../../../src/calls/attempt/next-attempt.ts';
+import type { RunEscalation } from '../../../src/calls/call-parts.ts';
 import type { Engine } from '../../../src/engines/engine.ts';
 import { ann, type CallingHouse, openHouse, startEngine, waitForEvent } from '../../tools/calling-house.ts';
 

@@ -561,7 +561,7 @@ export const callMutants: MutantsByPromise = {
     },
     {
       what: 'sessions of the same name are one cell',
-      file: 'src/calls/cell-key.ts',
+      file: 'src/calls/active-call.ts',
       find: 'JSON.stringify([unit.path, callerId, session])',
       replace: 'JSON.stringify([unit.path, session])',
       tests: ['test/promises/two-callers.test.ts'],
@@ -679,14 +679,14 @@ export const callMutants: MutantsByPromise = {
     },
     {
       what: 'a caller has any number of idempotency keys remembered',
-      file: 'src/calls/accept/key-count.ts',
+      file: 'src/calls/accept/idempotency.ts',
       find: ' > perCaller)',
       replace: ' > perCaller * 1e9)',
       tests: ['test/calls/accept/idempotency.test.ts'],
     },
     {
       what: 'all callers have any number of idempotency keys remembered',
-      file: 'src/calls/accept/key-count.ts',
+      file: 'src/calls/accept/idempotency.ts',
       find: 'this.#total > most',
       replace: 'this.#total > most * 1e9',
       tests: ['test/calls/accept/idempotency.test.ts'],

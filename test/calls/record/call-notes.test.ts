@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createLogTail } from '../../../src/calls/attempt/log-tail.ts';
+import { LogTail } from '../../../src/calls/record/call-notes.ts';
 
-describe('createLogTail', () => {
+describe('LogTail', () => {
   it('keeps the last lines, bounded in number and size', () => {
-    const tail = createLogTail();
+    const tail = new LogTail();
     expect(tail.lines()).toEqual([]);
     for (let n = 0; n < 500; n++) tail.add({ level: 'info', text: `line ${n}`, atMs: n });
     expect(tail.lines()).toHaveLength(200);

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Caller } from '../../callers/caller.ts';
-import { createPlaceCount, type HeldPlace } from '../../concurrency/place-count.ts';
-import { quotas } from '../../config/quotas.ts';
-import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { ScheduleRow, ScheduleTable } from '../../store/tables/calls/schedules.ts';
-import type { ToolCaller } from '../call-types.ts';
-import { nextCronTime } from './cron.ts';
+import { Cron } from 'croner';
+import type { Caller } from '../callers/caller.ts';
+import { createPlaceCount, type HeldPlace } from '../concurrency/place-count.ts';
+import { quotas } from '../config/quotas.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import type { ScheduleRow, ScheduleTable } from '../store/tables/calls/schedules.ts';
+import type { ToolCaller } from './call-types.ts';
 
 /** When a call is to be made: once, or again and again. */
 export type ScheduleTime =
@@ -22,20 +22,7 @@ export interface WantedSchedule {
   readonly time: ScheduleTime;
 }
 
-/** Calls that are made later, each with the rights that its caller has then. */
-export interface ScheduleBook {
-  /** Throws `arguments-invalid` for a time that does not come, `forbidden` for nobody in particular, `quota-exceeded`. */
-  create(wanted: WantedSchedule, caller: Caller): ScheduleRow;
-  /** Those of a caller, of an admin all; the next one first. */
-  list(caller: Caller): readonly ScheduleRow[];
-  /** Throws `not-found`, also for somebody else's. */
-  cancel(id: string, caller: Caller): void;
-  /** From now on calls are made; those whose time came while nobody could make them are made once, at once. */
-  start(): void;
-  close(): void;
-}
-
-/** What the book is made of. */
+/** What the scheduler is made of. */
 export interface ScheduleParts {
   readonly table: ScheduleTable;
   readonly call: ToolCaller['call'];
@@ -61,8 +48,11 @@ const maxAheadMs = 366 * 24 * 3_600_000;
 const maxArgumentChars = 65_536;
 const { perCaller, perPlugin, inAll, reserve } = quotas['schedules.kept'];
 
+/** Calls that are made later, each with the rights that its caller has then. */
+export type CallScheduler = ReturnType<typeof createCallScheduler>;
+
 /** Opens the schedules that are kept. */
-export function createScheduleBook(parts: ScheduleParts): ScheduleBook {
+export function createCallScheduler(parts: ScheduleParts) {
   const { table, clock } = parts;
   const places = createPlaceCount({ perCaller, perPlugin, inAll, reserve });
   const kept = new Map<string, { readonly row: ScheduleRow; readonly place: HeldPlace }>();
@@ -147,7 +137,8 @@ export function createScheduleBook(parts: ScheduleParts): ScheduleBook {
   }
 
   return {
-    create({ tool, arguments: args, session, time }, caller) {
+    /** Throws `arguments-invalid` for a time that does not come, `forbidden` for nobody in particular, `quota-exceeded`. */
+    create({ tool, arguments: args, session, time }: WantedSchedule, caller: Caller): ScheduleRow {
       if (caller.isAnonymous === true) {
         throw new HotcellError('forbidden', 'Calls for later need a key: nobody knows who you are by then.');
       }
@@ -178,12 +169,14 @@ export function createScheduleBook(parts: ScheduleParts): ScheduleBook {
       wait();
       return row;
     },
-    list: (caller) =>
+    /** The schedules of a caller, for an admin all; the next one first. */
+    list: (caller: Caller): readonly ScheduleRow[] =>
       [...kept.values()]
         .map(({ row }) => row)
         .filter((row) => caller.role === 'admin' || row.caller === caller.id)
         .sort((a, b) => a.nextAtMs - b.nextAtMs || (a.id < b.id ? -1 : 1)),
-    cancel(id, caller) {
+    /** Throws `not-found`, also for somebody else's. */
+    cancel(id: string, caller: Caller): void {
       const row = kept.get(id)?.row;
       if (row === undefined || (caller.role !== 'admin' && row.caller !== caller.id)) {
         throw new HotcellError('not-found', `There is no schedule "${id.slice(0, 64)}".`, { fix: 'See hotcell schedule list.' });
@@ -191,11 +184,12 @@ export function createScheduleBook(parts: ScheduleParts): ScheduleBook {
       drop(id);
       wait();
     },
-    start() {
+    /** From now on calls are made; those whose time came while nobody could make them are made once, at once. */
+    start(): void {
       isOn = true;
       wait();
     },
-    close() {
+    close(): void {
       isOn = false;
       stopWaiting();
     },
@@ -228,4 +222,22 @@ function nextTime(time: ScheduleTime, nowMs: number): number | undefined {
 
 function refuseTime(said: string, rule: string): HotcellError {
   return new HotcellError('arguments-invalid', `It cannot be scheduled for ${said.slice(0, 100)}. ${rule}`);
+}
+
+const cronNames = /^@(?:yearly|annually|monthly|weekly|daily|hourly)$/;
+
+/**
+ * The first time after `afterMs` that a cron expression means: minute, hour, day of the month, month and weekday of UTC, where a day
+ * that fits one of two restricted fields is enough; or `@daily` and the like. Undefined for what is none, and where no time comes.
+ */
+export function nextCronTime(text: string, afterMs: number): number | undefined {
+  const words = text.trim().split(/\s+/);
+  // Croner takes a date, too.
+  if (words.length !== 5 && !cronNames.test(text)) return undefined;
+  try {
+    const cron = new Cron(text, { timezone: 'UTC', mode: '5-part', paused: true });
+    return cron.nextRun(new Date(afterMs))?.getTime();
+  } catch {
+    return undefined;
+  }
 }

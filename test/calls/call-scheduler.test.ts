@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../../src/callers/caller.ts';
-import type { CallAnswer, CallRequest } from '../../../src/calls/call-types.ts';
-import { createScheduleBook, type ScheduleTime } from '../../../src/calls/schedule/schedule-book.ts';
-import { quotas } from '../../../src/config/quotas.ts';
-import { HotcellError } from '../../../src/errors/hotcell-error.ts';
-import type { ScheduleRow } from '../../../src/store/tables/calls/schedules.ts';
+import type { Caller } from '../../src/callers/caller.ts';
+import { createCallScheduler, nextCronTime, type ScheduleTime } from '../../src/calls/call-scheduler.ts';
+import type { CallAnswer, CallRequest } from '../../src/calls/call-types.ts';
+import { quotas } from '../../src/config/quotas.ts';
+import { HotcellError } from '../../src/errors/hotcell-error.ts';
+import type { ScheduleRow } from '../../src/store/tables/calls/schedules.ts';
 
 const ann: Caller = { id: 'ann', role: 'caller' };
 const bob: Caller = { id: 'bob', role: 'caller' };
@@ -22,7 +22,7 @@ function openBook(rows = new Map<string, ScheduleRow>(), startMs = Date.parse('2
     request.onAccepted?.('exe_1');
     return { executionId: 'exe_1', status: 'success', durationMs: 1 };
   };
-  const book = createScheduleBook({
+  const book = createCallScheduler({
     table: { list: () => [...rows.values()], put: (row) => void rows.set(row.id, row), remove: (id) => void rows.delete(id) },
     call: (request) => {
       calls.push(request);
@@ -72,7 +72,7 @@ function openBook(rows = new Map<string, ScheduleRow>(), startMs = Date.parse('2
   };
 }
 
-describe('createScheduleBook', () => {
+describe('createCallScheduler', () => {
   it('makes a call once at its time, with the rights that its caller has then', async () => {
     const { book, add, inMs, go, calls, callers, rows } = openBook();
     book.start();
@@ -187,5 +187,55 @@ describe('createScheduleBook', () => {
     expect(() => add(inMs(1000), { ...ann, isAnonymous: true })).toThrow(expect.objectContaining({ code: 'forbidden' }));
     const long = { tool: 'greet', arguments: 'x'.repeat(70_000), session: 's', time: inMs(1000) };
     expect(() => book.create(long, ann)).toThrow(expect.objectContaining({ code: 'payload-too-large' }));
+  });
+});
+
+const next = (text: string, after: string): string | undefined => {
+  const at = nextCronTime(text, Date.parse(after));
+  return at === undefined ? undefined : new Date(at).toISOString();
+};
+
+describe('nextCronTime', () => {
+  it.each([
+    ['* * * * *', '2026-11-22T10:00:00Z', '2026-11-22T10:01:00.000Z'],
+    ['* * * * *', '2026-11-22T10:00:59.999Z', '2026-11-22T10:01:00.000Z'],
+    ['*/15 * * * *', '2026-11-22T10:46:00Z', '2026-11-22T11:00:00.000Z'],
+    ['0 8 * * 1-5', '2026-11-21T09:00:00Z', '2026-11-23T08:00:00.000Z'],
+    ['30 6 1,15 * *', '2026-11-22T00:00:00Z', '2026-12-01T06:30:00.000Z'],
+    ['0 0 29 2 *', '2026-11-22T00:00:00Z', '2028-02-29T00:00:00.000Z'],
+    ['0 0 * * 7', '2026-11-22T00:00:00Z', '2026-11-29T00:00:00.000Z'],
+    ['5-59/20 23 31 12 *', '2026-11-22T00:00:00Z', '2026-12-31T23:05:00.000Z'],
+    ['0 0 13 * 5', '2026-11-22T00:00:00Z', '2026-11-27T00:00:00.000Z'],
+    ['0 0 13 * MON', '2026-12-08T00:00:00Z', '2026-12-13T00:00:00.000Z'],
+    ['@daily', '2026-11-22T00:00:00Z', '2026-11-23T00:00:00.000Z'],
+  ])('of %s after %s is %s', (text, after, expected) => {
+    expect(next(text, after)).toBe(expected);
+  });
+
+  it('gives up on a day that never comes', () => {
+    expect(next('0 0 30 2 *', '2026-11-22T00:00:00Z')).toBeUndefined();
+  });
+});
+
+describe('what is no cron expression', () => {
+  it.each([
+    '',
+    '* * * *',
+    '* * * * * *',
+    '60 * * * *',
+    '* 24 * * *',
+    '* * 0 * *',
+    '* * * 13 *',
+    '* * * * 8',
+    '*/0 * * * *',
+    '5-1 * * * *',
+    'a * * * *',
+    '1- * * * *',
+    '@reboot',
+    '2026-12-01T00:00:00Z',
+    '*-5 * * * *',
+    '-1 * * * *',
+  ])('%j', (text) => {
+    expect(nextCronTime(text, 0)).toBeUndefined();
   });
 });
