@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { readText } from './column-values.ts';
 import { databasePath } from './data-dir.ts';
 import { findStorageError } from './sqlite-error.ts';
+import { readText } from './table.ts';
 
 /** What SQLite finds wrong with a database; undefined when it is sound. One table a turn, so that calls go on in between. */
 export async function examineDatabase(database: DatabaseSync): Promise<string | undefined> {

@@ -1,7 +1,9 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { readNumber, readNumberOrNull, readText, readTextOrNull, readWord, type SqlRow } from './column-values.ts';
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import type { JournalEntry } from './journal.ts';
 import { writeNow } from './sqlite-error.ts';
+
+/** One row as SQLite hands it out. */
+export type SqlRow = Readonly<Record<string, SQLOutputValue>>;
 
 /** What a member of a row may hold. */
 type Held = string | number | boolean | null;
@@ -65,6 +67,24 @@ export function defineTable<Row extends Readonly<Record<keyof Row, Held>>>(name:
     return (row) => Number(statement.run(...valuesOf(row)).changes);
   }
 
+  /** Prepares the insertion of whole rows; a row with this primary key becomes the new one. */
+  function preparePut(database: DatabaseSync, ...key: readonly string[]): (row: Row) => number {
+    const others = names.filter((each) => !key.includes(each)).map((each) => `${each} = excluded.${each}`);
+    return prepareInsert(database, `on conflict (${key.join(', ')}) do update set ${others.join(', ')}`);
+  }
+
+  /** Prepares a query for whole rows; `rest` is what follows the name of the table. */
+  function prepareSelect(database: DatabaseSync, rest: string) {
+    const statement = database.prepare(`${selection} ${rest}`);
+    return {
+      all: (...values: SQLInputValue[]): Row[] => statement.all(...values).map(read),
+      first(...values: SQLInputValue[]): Row | undefined {
+        const row = statement.get(...values);
+        return row && read(row);
+      },
+    };
+  }
+
   return {
     name,
     read,
@@ -88,20 +108,18 @@ export function defineTable<Row extends Readonly<Record<keyof Row, Held>>>(name:
         statement.run(...valuesOf(read(row)));
       };
     },
-    /** The same; a row with this primary key becomes the new one. */
-    preparePut(database: DatabaseSync, ...key: readonly string[]): (row: Row) => number {
-      const others = names.filter((each) => !key.includes(each)).map((each) => `${each} = excluded.${each}`);
-      return prepareInsert(database, `on conflict (${key.join(', ')}) do update set ${others.join(', ')}`);
-    },
-    /** Prepares a query for whole rows; `rest` is what follows the name of the table. */
-    prepareSelect(database: DatabaseSync, rest: string) {
-      const statement = database.prepare(`${selection} ${rest}`);
+    preparePut,
+    prepareSelect,
+    /** Prepares what is done with rows that have a primary key, each write at once; `order` is that of the list. */
+    prepareKeyed(database: DatabaseSync, key: readonly string[], order = `order by ${key.join(', ')}`) {
+      const all = prepareSelect(database, order);
+      const put = preparePut(database, ...key);
+      const remove = database.prepare(`delete from ${name} where ${key.map((each) => `${each} = ?`).join(' and ')}`);
       return {
-        all: (...values: SQLInputValue[]): Row[] => statement.all(...values).map(read),
-        first(...values: SQLInputValue[]): Row | undefined {
-          const row = statement.get(...values);
-          return row && read(row);
-        },
+        list: (): Row[] => all.all(),
+        put: (row: Row): void => void writeNow(() => put(row)),
+        /** False when there was none. */
+        remove: (...values: string[]): boolean => writeNow(() => remove.run(...values)).changes === 1,
       };
     },
   };
@@ -125,4 +143,38 @@ export function writeTogether(database: DatabaseSync, write: () => void): void {
       throw error;
     }
   });
+}
+
+/** The columns are declared STRICT, so another type than the asked one is a bug or a damaged file. */
+function refuse(row: SqlRow, column: string, wanted: string): never {
+  throw new TypeError(`Column ${column} should be ${wanted} and is ${typeof row[column]}.`);
+}
+
+export function readText(row: SqlRow, column: string): string {
+  const value = row[column];
+  return typeof value === 'string' ? value : refuse(row, column, 'text');
+}
+
+export function readTextOrNull(row: SqlRow, column: string): string | null {
+  return row[column] === null ? null : readText(row, column);
+}
+
+export function readNumber(row: SqlRow, column: string): number {
+  const value = row[column];
+  return typeof value === 'number' ? value : refuse(row, column, 'a number');
+}
+
+export function readNumberOrNull(row: SqlRow, column: string): number | null {
+  return row[column] === null ? null : readNumber(row, column);
+}
+
+export function readBytes(row: SqlRow, column: string): Uint8Array {
+  const value = row[column];
+  return value instanceof Uint8Array ? value : refuse(row, column, 'bytes');
+}
+
+/** Reads a text that the schema's CHECK keeps to a few words. */
+export function readWord<Word extends string>(row: SqlRow, column: string, words: readonly Word[]): Word {
+  const word = words.find((candidate) => candidate === row[column]);
+  return word ?? refuse(row, column, words.join(' or '));
 }

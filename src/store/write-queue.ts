@@ -15,27 +15,6 @@ export interface QueuedWrite {
   settle?(): void;
 }
 
-/**
- * Groups writes into transactions. A write lies for a moment, so that many share one; what somebody waits for is kept in this turn of
- * the event loop, in the journal if that is enough. Where it takes a transaction and waiters come in numbers, that comes after the
- * first turn in which nobody joined: it costs about as much as the rest of a call, and the more share it the better.
- */
-export interface WriteQueue {
-  add(write: QueuedWrite): void;
-  /** The same for what stands in the journal since the last run. */
-  addKept(write: QueuedWrite): void;
-  /** Resolves when everything added so far is committed; all waiters of a batch share one promise. */
-  committed(): Promise<void>;
-  /** Resolves when no kill of the process takes away what was added so far, but for writes that can wait. */
-  committedEnds(): Promise<void>;
-  /** True when nothing waits for a transaction. */
-  isEmpty(): boolean;
-  /** Commits now. Never throws: a failure goes to the waiters and to `onWriteError`. */
-  flush(): void;
-  /** Commits what is left and stops. */
-  close(): void;
-}
-
 /** What the owner of the queue hears. Neither may throw. */
 export interface WriteQueueHooks {
   readonly onWriteError: (error: HotcellError) => void;
@@ -57,14 +36,21 @@ const joinPatience = 8;
 const maxKeptWrites = 20_000;
 
 /**
- * Creates the queue. A write that is at fault itself (a constraint) is given up and reported; when the database cannot
+ * Groups writes into transactions. A write lies for a moment, so that many share one; what somebody waits for is kept in this turn of
+ * the event loop, in the journal if that is enough. Where it takes a transaction and waiters come in numbers, that comes after the
+ * first turn in which nobody joined: it costs about as much as the rest of a call, and the more share it the better.
+ */
+export type WriteQueue = ReturnType<typeof createWriteQueue>;
+
+/**
+ * Creates the queue of writes. A write that is at fault itself (a constraint) is given up and reported; when the database cannot
  * be written (disk full), writes stay queued and are tried again every 250 ms, the oldest of more than 20 000 are given up.
  */
 export function createWriteQueue(
   database: DatabaseSync,
   { onWriteError, onCommit, onFailure, makeRoom }: WriteQueueHooks,
   journal?: Pick<Journal, 'append' | 'clear'>,
-): WriteQueue {
+) {
   const begin = database.prepare('begin immediate');
   const commit = database.prepare('commit');
   let waiting: QueuedWrite[] = [];
@@ -250,7 +236,7 @@ export function createWriteQueue(
   }
 
   return {
-    add(write) {
+    add(write: QueuedWrite): void {
       if (isClosed) {
         onWriteError(new HotcellError('shutting-down', 'A record came after the stop of the store and was lost.'));
         return;
@@ -259,18 +245,24 @@ export function createWriteQueue(
       unkept.push(write);
       commitLater();
     },
-    addKept(write) {
+    /** Adds a write that stands in the journal since the last run. */
+    addKept(write: QueuedWrite): void {
       waiting.push(write);
       kept.add(write);
     },
-    committed() {
+    /** Resolves when everything added so far is committed; all waiters of a batch share one promise. */
+    committed(): Promise<void> {
       isAllWanted = waiting.length > 0;
       return join();
     },
+    /** Resolves when no kill of the process takes away what was added so far, but for writes that can wait. */
     committedEnds: join,
-    isEmpty: () => waiting.length === 0,
+    /** True when nothing waits for a transaction. */
+    isEmpty: (): boolean => waiting.length === 0,
+    /** Commits now. Never throws: a failure goes to the waiters and to `onWriteError`. */
     flush,
-    close() {
+    /** Commits what is left and stops. */
+    close(): void {
       isClosed = true;
       clearTimeout(later);
       clearTimeout(retry);

@@ -23,7 +23,7 @@ function openBook(rows = new Map<string, ScheduleRow>(), startMs = Date.parse('2
     return { executionId: 'exe_1', status: 'success', durationMs: 1 };
   };
   const book = createCallScheduler({
-    table: { list: () => [...rows.values()], put: (row) => void rows.set(row.id, row), remove: (id) => void rows.delete(id) },
+    table: { list: () => [...rows.values()], put: (row) => void rows.set(row.id, row), remove: (id = '') => rows.delete(id) },
     call: (request) => {
       calls.push(request);
       return answer(request);

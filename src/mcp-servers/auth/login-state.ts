@@ -66,7 +66,7 @@ export function openLoginState({ server, plan, table, clientSecret, learn }: Log
 
   function keep(next: KeptLogin): void {
     kept = next;
-    table.set(server, JSON.stringify(next));
+    table.put({ server, stateJson: JSON.stringify(next) });
   }
 
   const secret = clientSecret();

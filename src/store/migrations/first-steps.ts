@@ -1,3 +1,5 @@
+import { approvalTable, rebuildApprovals } from './approval-steps.ts';
+
 /** Records, plugins, grants, questions, keys and hooks. */
 export const firstSteps: readonly string[] = [
   `
@@ -154,33 +156,7 @@ export const firstSteps: readonly string[] = [
   create index executions_by_parent on executions (parent, id) where parent is not null;
   alter table keys add column rules text not null default '{}';
 
-  create table approvals (
-    id text primary key not null,
-    kind text not null check (kind in ('grant', 'call', 'confirm')),
-    ask_key text not null,
-    plugin_path text not null,
-    plugin text not null,
-    tool text,
-    execution_id text,
-    caller text,
-    session text,
-    reason text not null,
-    question text not null,
-    arguments_hash text not null,
-    details text not null,
-    status text not null check (status in ('open', 'approved', 'denied', 'expired', 'withdrawn')),
-    created_at integer not null,
-    expires_at integer not null,
-    answered_at integer,
-    answered_by text,
-    check ((status = 'open') = (answered_at is null))
-  ) strict;
-  create unique index approvals_by_key on approvals (ask_key)
-    where status <> 'withdrawn' and (kind <> 'grant' or status in ('open', 'denied'));
-  create index approvals_open on approvals (expires_at) where status = 'open';
-  create index approvals_by_execution on approvals (execution_id) where execution_id is not null;
-
-  create table parked_calls (
+${approvalTable(" check (kind in ('grant', 'call', 'confirm'))")}  create table parked_calls (
     execution_id text primary key not null,
     facts text not null,
     blob blob,
@@ -219,36 +195,7 @@ export const firstSteps: readonly string[] = [
   ) strict, without rowid;
   `,
   `
-  create table approvals_with_hooks (
-    id text primary key not null,
-    kind text not null check (kind in ('grant', 'call', 'confirm', 'hook')),
-    ask_key text not null,
-    plugin_path text not null,
-    plugin text not null,
-    tool text,
-    execution_id text,
-    caller text,
-    session text,
-    reason text not null,
-    question text not null,
-    arguments_hash text not null,
-    details text not null,
-    status text not null check (status in ('open', 'approved', 'denied', 'expired', 'withdrawn')),
-    created_at integer not null,
-    expires_at integer not null,
-    answered_at integer,
-    answered_by text,
-    check ((status = 'open') = (answered_at is null))
-  ) strict;
-  insert into approvals_with_hooks select * from approvals order by rowid;
-  drop table approvals;
-  alter table approvals_with_hooks rename to approvals;
-  create unique index approvals_by_key on approvals (ask_key)
-    where status <> 'withdrawn' and (kind <> 'grant' or status in ('open', 'denied'));
-  create index approvals_open on approvals (expires_at) where status = 'open';
-  create index approvals_by_execution on approvals (execution_id) where execution_id is not null;
-
-  create table hook_approvals (
+${rebuildApprovals('approvals_with_hooks', " check (kind in ('grant', 'call', 'confirm', 'hook'))")}  create table hook_approvals (
     path text primary key not null,
     content_hash text not null,
     approved_by text not null,

@@ -1,3 +1,5 @@
+import { rebuildApprovals } from './approval-steps.ts';
+
 /** Who owns names, tools at run time, MCP servers, schedules, models, loops and repairs. */
 export const laterSteps: readonly string[] = [
   // Names had no owner before: whoever had a name first, as far as rows tell, owns it. What was kept under the name of a
@@ -76,36 +78,7 @@ export const laterSteps: readonly string[] = [
   ) strict, without rowid;
   `,
   `
-  create table approvals_of_all_kinds (
-    id text primary key not null,
-    kind text not null,
-    ask_key text not null,
-    plugin_path text not null,
-    plugin text not null,
-    tool text,
-    execution_id text,
-    caller text,
-    session text,
-    reason text not null,
-    question text not null,
-    arguments_hash text not null,
-    details text not null,
-    status text not null check (status in ('open', 'approved', 'denied', 'expired', 'withdrawn')),
-    created_at integer not null,
-    expires_at integer not null,
-    answered_at integer,
-    answered_by text,
-    check ((status = 'open') = (answered_at is null))
-  ) strict;
-  insert into approvals_of_all_kinds select * from approvals order by rowid;
-  drop table approvals;
-  alter table approvals_of_all_kinds rename to approvals;
-  create unique index approvals_by_key on approvals (ask_key)
-    where status <> 'withdrawn' and (kind <> 'grant' or status in ('open', 'denied'));
-  create index approvals_open on approvals (expires_at) where status = 'open';
-  create index approvals_by_execution on approvals (execution_id) where execution_id is not null;
-
-  create table mcp_pins (
+${rebuildApprovals('approvals_of_all_kinds', '')}  create table mcp_pins (
     server text not null,
     item text not null,
     hash text not null,

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readNumber } from '../column-values.ts';
-import { column, defineTable, type RowOf } from '../table.ts';
+import { column, defineTable, type RowOf, readNumber } from '../table.ts';
 import type { WriteQueue } from '../write-queue.ts';
 
 const { text, textOrNull, number } = column;
@@ -16,27 +15,11 @@ export const events = defineTable('events', {
 
 export type EventRow = RowOf<typeof events>;
 
-export interface EventTable {
-  /** Queued. */
-  insert(row: EventRow): void;
-  /** Oldest first. With a caller: its own, and of those of nobody the `publicTypes`. */
-  listAfter(
-    seq: number,
-    query: { caller?: string; types?: readonly string[]; publicTypes?: readonly string[]; limit: number },
-  ): EventRow[];
-  /** The newest number that was kept or reserved. */
-  lastSeq(): number;
-  /** Queued. After it is committed no restart gives out a number up to this one again. */
-  reserve(upTo: number): void;
-  /** Queued. Keeps the newest `keep`, and of these as many as hold no more than `maxBytes`. */
-  prune(keep: number, maxBytes: number): void;
-}
-
 /** A UTF-16 unit is at most three bytes of UTF-8. */
 const maxBytesPerUnit = 3;
 
 /** Creates the table of events. */
-export function createEventTable(database: DatabaseSync, queue: WriteQueue): EventTable {
+export function createEventTable(database: DatabaseSync, queue: WriteQueue) {
   const insert = events.prepareInsert(database);
   const list = events.prepareSelect(
     database,
@@ -61,7 +44,8 @@ export function createEventTable(database: DatabaseSync, queue: WriteQueue): Eve
   let boundBytes = Number.POSITIVE_INFINITY;
 
   return {
-    insert(row) {
+    /** Queued. */
+    insert(row: EventRow): void {
       queue.add({
         apply() {
           insert(row);
@@ -70,20 +54,25 @@ export function createEventTable(database: DatabaseSync, queue: WriteQueue): Eve
         entry: () => events.entryOf(row),
       });
     },
-    listAfter(seq, query) {
+    /** Oldest first. With a caller: its own, and of those of nobody the `publicTypes`. */
+    listAfter(
+      seq: number,
+      query: { caller?: string; types?: readonly string[]; publicTypes?: readonly string[]; limit: number },
+    ): EventRow[] {
       queue.flush();
       const publicTypes = JSON.stringify(query.publicTypes ?? []);
       const types = query.types === undefined ? null : JSON.stringify(query.types);
       return list.all(seq, query.caller ?? null, publicTypes, types, query.limit);
     },
-    lastSeq() {
+    /** The newest number that was kept or reserved. */
+    lastSeq(): number {
       queue.flush();
       return readNumber(last.get() ?? {}, 'seq');
     },
-    reserve(upTo) {
-      queue.add({ apply: () => reserve.run(upTo) });
-    },
-    prune(keep, maxBytes) {
+    /** Queued. After it is committed no restart gives out a number up to this one again. */
+    reserve: (upTo: number): void => queue.add({ apply: () => reserve.run(upTo) }),
+    /** Queued. Keeps the newest `keep`, and of these as many as hold no more than `maxBytes`. */
+    prune(keep: number, maxBytes: number): void {
       queue.add({
         apply() {
           prune.run(keep);

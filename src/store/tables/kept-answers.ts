@@ -1,9 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Counts } from '../../collections/counts.ts';
 import { quotas } from '../../config/quotas.ts';
-import { readNumber, readText } from '../column-values.ts';
 import { writeNow } from '../sqlite-error.ts';
-import { column, defineTable, type RowOf } from '../table.ts';
+import { column, defineTable, type RowOf, readNumber, readText } from '../table.ts';
 
 const answers = defineTable('kept_answers', {
   caller: column.text('caller'),

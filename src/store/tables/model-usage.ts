@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readNumber } from '../column-values.ts';
 import { writeNow } from '../sqlite-error.ts';
-import { column, defineTable, type RowOf } from '../table.ts';
+import { column, defineTable, type RowOf, readNumber } from '../table.ts';
 
 const usage = defineTable('model_usage', {
   unitPath: column.text('plugin_path'),

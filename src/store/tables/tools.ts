@@ -1,7 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readNumber } from '../column-values.ts';
-import { writeNow } from '../sqlite-error.ts';
-import { column, defineTable, type RowOf } from '../table.ts';
+import { column, defineTable, type RowOf, readNumber } from '../table.ts';
 import type { WriteQueue } from '../write-queue.ts';
 
 const settings = defineTable('tool_settings', {
@@ -19,14 +17,7 @@ export type ToolSettingTable = ReturnType<typeof createToolSettingTable>;
 
 /** Creates the table of what an operator set for single tools while the daemon ran; everything is written at once. */
 export function createToolSettingTable(database: DatabaseSync) {
-  const all = settings.prepareSelect(database, 'order by path, tool');
-  const put = settings.preparePut(database, 'path', 'tool');
-  const remove = database.prepare('delete from tool_settings where path = ? and tool = ?');
-  return {
-    list: () => all.all(),
-    put: (row: RowOf<typeof settings>): void => void writeNow(() => put(row)),
-    remove: (path: string, tool: string): void => void writeNow(() => remove.run(path, tool)),
-  };
+  return settings.prepareKeyed(database, ['path', 'tool']);
 }
 
 const switches = defineTable('tool_switches', {
@@ -38,14 +29,7 @@ export type ToolSwitchTable = ReturnType<typeof createToolSwitchTable>;
 
 /** Creates the table of the switches for all tools that somebody turned off while the daemon ran; everything is written at once. */
 export function createToolSwitchTable(database: DatabaseSync) {
-  const all = switches.prepareSelect(database, 'order by name');
-  const put = switches.preparePut(database, 'name');
-  const remove = database.prepare('delete from tool_switches where name = ?');
-  return {
-    list: () => all.all(),
-    put: (row: RowOf<typeof switches>): void => void writeNow(() => put(row)),
-    remove: (name: string): void => void writeNow(() => remove.run(name)),
-  };
+  return switches.prepareKeyed(database, ['name']);
 }
 
 const uses = defineTable('tool_uses', {
@@ -79,16 +63,11 @@ export type RegisteredToolTable = ReturnType<typeof createRegisteredToolTable>;
 
 /** Creates the table of tools that operators registered while the daemon ran; everything is written at once. */
 export function createRegisteredToolTable(database: DatabaseSync) {
-  const all = registered.prepareSelect(database, 'order by made_at, name');
   const byName = registered.prepareSelect(database, 'where name = ?');
   const count = database.prepare('select count(*) as tools from registered_tools');
-  const put = registered.preparePut(database, 'name');
-  const remove = database.prepare('delete from registered_tools where name = ?');
   return {
-    list: () => all.all(),
+    ...registered.prepareKeyed(database, ['name'], 'order by made_at, name'),
     get: (name: string) => byName.first(name),
     count: () => readNumber(count.get() ?? {}, 'tools'),
-    put: (row: RowOf<typeof registered>): void => void writeNow(() => put(row)),
-    remove: (name: string): void => void writeNow(() => remove.run(name)),
   };
 }

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readNumber } from '../../column-values.ts';
-import { column, defineTable, type RowOf } from '../../table.ts';
+import { column, defineTable, type RowOf, readNumber } from '../../table.ts';
 import type { WriteQueue } from '../../write-queue.ts';
 
 const columns = {

@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { writeNow } from '../../sqlite-error.ts';
 import { column, defineTable, type RowOf } from '../../table.ts';
 
 const hookApprovals = defineTable('hook_approvals', {
@@ -19,19 +18,15 @@ export interface HookApprovalRow extends Omit<RowOf<typeof hookApprovals>, 'guar
 
 /** Creates the table of the hooks that an operator approved, one row a folder; everything is written at once. */
 export function createHookApprovalTable(database: DatabaseSync) {
-  const all = hookApprovals.prepareSelect(database, 'order by path');
-  const put = hookApprovals.preparePut(database, 'path');
-  const remove = database.prepare('delete from hook_approvals where path = ?');
-
+  const { list, put, remove } = hookApprovals.prepareKeyed(database, ['path']);
   return {
     list: (): HookApprovalRow[] =>
-      all.all().map(({ guardedToolsJson, ...row }) => ({ ...row, ...readGuardedTools(guardedToolsJson) })),
+      list().map(({ guardedToolsJson, ...row }) => ({ ...row, ...readGuardedTools(guardedToolsJson) })),
     put({ guardedTools, ...row }: HookApprovalRow): void {
-      const guardedToolsJson = guardedTools === undefined ? null : JSON.stringify(guardedTools);
-      writeNow(() => put({ ...row, guardedToolsJson }));
+      put({ ...row, guardedToolsJson: guardedTools === undefined ? null : JSON.stringify(guardedTools) });
     },
     /** False when there was none. */
-    remove: (path: string): boolean => writeNow(() => remove.run(path)).changes === 1,
+    remove: (path: string): boolean => remove(path),
   };
 }
 

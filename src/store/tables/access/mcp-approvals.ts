@@ -37,13 +37,5 @@ export type McpLoginTable = ReturnType<typeof createMcpLoginTable>;
 
 /** Creates the table of what was obtained by logging in to MCP servers, as JSON; it holds secrets. */
 export function createMcpLoginTable(database: DatabaseSync) {
-  const all = logins.prepareSelect(database, '');
-  const put = logins.preparePut(database, 'server');
-  const remove = database.prepare('delete from mcp_logins where server = ?');
-  return {
-    list: () => all.all(),
-    set: (server: string, stateJson: string): void => void writeNow(() => put({ server, stateJson })),
-    /** False when there was none. */
-    remove: (server: string): boolean => writeNow(() => remove.run(server)).changes === 1,
-  };
+  return logins.prepareKeyed(database, ['server']);
 }

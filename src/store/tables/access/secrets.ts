@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { readBytes } from '../../column-values.ts';
 import { writeNow } from '../../sqlite-error.ts';
-import { column, defineTable, type RowOf } from '../../table.ts';
+import { column, defineTable, type RowOf, readBytes } from '../../table.ts';
 
 const secrets = defineTable('secrets', {
   name: column.text('name'),

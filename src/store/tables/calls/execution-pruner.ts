@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readNumber, readText } from '../../column-values.ts';
+import { readNumber, readText } from '../../table.ts';
 
 const maxRowsAtOnce = 1000;
 const roundsUntilRestart = 64;

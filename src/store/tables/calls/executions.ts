@@ -1,7 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { readNumber } from '../../column-values.ts';
 import { writeNow } from '../../sqlite-error.ts';
-import { column, defineTable, type RowOf } from '../../table.ts';
+import { column, defineTable, type RowOf, readNumber } from '../../table.ts';
 import type { QueuedWrite, WriteQueue } from '../../write-queue.ts';
 import { createExecutionPruner } from './execution-pruner.ts';
 
@@ -48,27 +47,7 @@ export interface ExecutionFilter {
   readonly parent?: string;
 }
 
-export interface ExecutionTable {
-  /** Queued. */
-  insert(row: ExecutionRow): void;
-  /** Queued: the row is written in its new state; insert and updates of one turn become one write. */
-  update(row: ExecutionRow): void;
-  get(id: string): ExecutionRow | undefined;
-  /** Newest first; `before` is an id (ids sort by time). */
-  list(query: ExecutionFilter & { before?: string; limit: number }): ExecutionRow[];
-  count(query: ExecutionFilter): number;
-  /**
-   * After a crash: every pending or running row without a parked call becomes `error` with this error, and idempotency keys
-   * whose execution was never written are free again; returns how many rows were ended so.
-   */
-  interruptUnfinished(errorJson: string, atMs: number): number;
-  /**
-   * Queued. Keeps the newest `keep` rows, those that have not ended and those that an idempotency key still names. Where all
-   * of them with their recordings hold more than `maxBytes`, the oldest that ended go, of the caller who has most, also those
-   * that a key names. Deletes at most 1000 rows a time, so that no call waits long for it: ask at least every 1000 calls.
-   */
-  prune(keep: number, maxBytes: number): void;
-}
+type RowFilter = ExecutionFilter & { readonly before?: string };
 
 interface QueuedExecution extends QueuedWrite {
   row: ExecutionRow;
@@ -76,12 +55,8 @@ interface QueuedExecution extends QueuedWrite {
   isInJournal: boolean;
 }
 
-interface RowFilter extends ExecutionFilter {
-  readonly before?: string;
-}
-
 /** Creates the table of executions. Insert and updates of a row that wait for the same transaction become one write. */
-export function createExecutionTable(database: DatabaseSync, queue: WriteQueue): ExecutionTable {
+export function createExecutionTable(database: DatabaseSync, queue: WriteQueue) {
   const writeNew = executions.prepareInsert(database);
   const update = database.prepare(
     `update executions set status = ?, started_at = ?, ended_at = ?, duration_ms = ?, attempts = ?, output = ?, error = ?,
@@ -142,26 +117,31 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
   }
 
   return {
-    insert: (row) => enqueue(row, writeNew),
-    update(row) {
+    /** Queued. */
+    insert: (row: ExecutionRow): void => enqueue(row, writeNew),
+    /** Queued: the row is written in its new state; insert and updates of one turn become one write. */
+    update(row: ExecutionRow): void {
       const queued = queuedById.get(row.id);
       if (queued === undefined || queued.isInJournal) enqueue(row, writeState);
       else queued.row = row;
     },
-    get(id) {
-      return queuedById.get(id)?.row ?? select.first(id);
-    },
-    list(query) {
+    get: (id: string): ExecutionRow | undefined => queuedById.get(id)?.row ?? select.first(id),
+    /** Newest first; `before` is an id (ids sort by time). */
+    list(query: RowFilter & { readonly limit: number }): ExecutionRow[] {
       queue.flush();
       const [statement, values] = prepare(query, (where) => `select * from executions ${where} order by id desc limit ?`);
       return statement.all(...values, query.limit).map(executions.read);
     },
-    count(query) {
+    count(query: ExecutionFilter): number {
       queue.flush();
       const [statement, values] = prepare(query, (where) => `select count(*) as count from executions ${where}`);
       return readNumber(statement.get(...values) ?? {}, 'count');
     },
-    interruptUnfinished(errorJson, atMs) {
+    /**
+     * After a crash: every pending or running row without a parked call becomes `error` with this error, and idempotency keys
+     * whose execution was never written are free again; returns how many rows were ended so.
+     */
+    interruptUnfinished(errorJson: string, atMs: number): number {
       queue.flush();
       return writeNow(() => {
         // While the disk is full, what ended before a kill is not among the rows yet, and its key must not be free.
@@ -169,7 +149,12 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
         return Number(interrupt.run(errorJson, atMs).changes);
       });
     },
-    prune: (keep, maxBytes) => queue.add({ apply: () => pruner.prune(keep, maxBytes) }),
+    /**
+     * Queued. Keeps the newest `keep` rows, those that have not ended and those that an idempotency key still names. Where all
+     * of them with their recordings hold more than `maxBytes`, the oldest that ended go, of the caller who has most, also those
+     * that a key names. Deletes at most 1000 rows a time, so that no call waits long for it: ask at least every 1000 calls.
+     */
+    prune: (keep: number, maxBytes: number): void => queue.add({ apply: () => pruner.prune(keep, maxBytes) }),
   };
 }
 

@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { readNumber, readText } from '../../column-values.ts';
 import { writeNow } from '../../sqlite-error.ts';
-import { column, defineTable, type RowOf } from '../../table.ts';
+import { column, defineTable, type RowOf, readNumber, readText } from '../../table.ts';
 
 const claims = defineTable('idempotency', {
   caller: column.text('caller'),

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readText } from '../../column-values.ts';
 import { writeNow } from '../../sqlite-error.ts';
-import { column, defineTable, type RowOf, writeTogether } from '../../table.ts';
+import { column, defineTable, type RowOf, readText, writeTogether } from '../../table.ts';
 
 const loops = defineTable('loops', {
   id: column.text('id'),

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readBytes } from '../../column-values.ts';
 import { writeNow } from '../../sqlite-error.ts';
-import { column, defineTable } from '../../table.ts';
+import { column, defineTable, readBytes } from '../../table.ts';
 import type { WriteQueue } from '../../write-queue.ts';
 
 const calls = defineTable('parked_calls', { executionId: column.text('execution_id'), factsJson: column.text('facts') });

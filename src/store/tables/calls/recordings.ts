@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readBytes } from '../../column-values.ts';
+import { readBytes } from '../../table.ts';
 import type { QueuedWrite, WriteQueue } from '../../write-queue.ts';
 
 interface RecordingRow {

@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { writeNow } from '../../sqlite-error.ts';
 import { column, defineTable, type RowOf } from '../../table.ts';
 
 const schedules = defineTable('schedules', {
@@ -19,15 +18,7 @@ const schedules = defineTable('schedules', {
 export type ScheduleRow = RowOf<typeof schedules>;
 export type ScheduleTable = ReturnType<typeof createScheduleTable>;
 
-/** Creates the table of calls for later; everything is written at once. */
+/** Creates the table of calls for later, the next one first; everything is written at once. */
 export function createScheduleTable(database: DatabaseSync) {
-  const all = schedules.prepareSelect(database, 'order by next_at');
-  const put = schedules.preparePut(database, 'id');
-  const remove = database.prepare('delete from schedules where id = ?');
-  return {
-    /** The next one first. */
-    list: () => all.all(),
-    put: (row: ScheduleRow): void => void writeNow(() => put(row)),
-    remove: (id: string): void => void writeNow(() => remove.run(id)),
-  };
+  return schedules.prepareKeyed(database, ['id'], 'order by next_at');
 }

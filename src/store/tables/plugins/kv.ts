@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readNumber, readText } from '../../column-values.ts';
 import { writeNow } from '../../sqlite-error.ts';
-import { column, defineTable, type RowOf } from '../../table.ts';
+import { column, defineTable, type RowOf, readNumber, readText } from '../../table.ts';
 
 const entries = defineTable('kv', {
   owner: column.text('owner'),

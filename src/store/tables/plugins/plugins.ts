@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { writeNow } from '../../sqlite-error.ts';
 import { column, defineTable, type RowOf } from '../../table.ts';
 
 const plugins = defineTable('plugins', {
@@ -21,15 +20,8 @@ export type PluginTable = ReturnType<typeof createPluginTable>;
 
 /** Creates the table of plugin files; everything is written at once. */
 export function createPluginTable(database: DatabaseSync) {
-  const put = plugins.preparePut(database, 'path');
-  const all = plugins.prepareSelect(database, 'order by path');
-  const remove = database.prepare('delete from plugins where path = ?');
-
-  return {
-    upsert: (row: PluginRow): void => void writeNow(() => put(row)),
-    list: () => all.all(),
-    delete: (path: string): void => void writeNow(() => remove.run(path)),
-  };
+  const { list, put: upsert, remove } = plugins.prepareKeyed(database, ['path']);
+  return { list, upsert, delete: remove };
 }
 
 const writtenFiles = defineTable('written_files', {
@@ -45,10 +37,5 @@ export type WrittenFileTable = ReturnType<typeof createWrittenFileTable>;
 
 /** Creates the table of what of plugins was written last through a door by others than the operator; everything is written at once. */
 export function createWrittenFileTable(database: DatabaseSync) {
-  const put = writtenFiles.preparePut(database, 'path');
-  const all = writtenFiles.prepareSelect(database, 'order by path');
-  return {
-    list: () => all.all(),
-    put: (row: RowOf<typeof writtenFiles>): void => void writeNow(() => put(row)),
-  };
+  return writtenFiles.prepareKeyed(database, ['path']);
 }

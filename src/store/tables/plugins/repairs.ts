@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readText } from '../../column-values.ts';
 import { writeNow } from '../../sqlite-error.ts';
-import { column, defineTable, type RowOf } from '../../table.ts';
+import { column, defineTable, type RowOf, readText } from '../../table.ts';
 
 const repairs = defineTable('repairs', {
   id: column.text('id'),
