@@ -22,7 +22,7 @@ import type { ExplainGuestError } from './call-types.ts';
 import type { Engines } from './runner.ts';
 
 /** What the calls of a daemon are made of. */
-export interface CallParts {
+export interface ToolCallerParts {
   readonly config: Pick<
     Config,
     'tools' | 'safeMode' | 'queue' | 'limits' | 'pluginLimits' | 'limitsWithoutGrant' | 'executions' | 'idempotency' | 'workers'
@@ -62,7 +62,7 @@ export interface CallParts {
 }
 
 /** What every stage of a call has at hand. */
-export interface StageParts extends CallParts {
+export interface StageParts extends ToolCallerParts {
   readonly now: () => number;
   readonly onFault: (error: unknown, executionId?: string) => void;
   /** Calls under way, by id: a call is among them from its acceptance to its record. */

@@ -10,7 +10,7 @@ import type { ActiveCall } from './active-call.ts';
 import { createNestedCalls } from './attempt/nested-calls.ts';
 import { createNextAttempt } from './attempt/next-attempt.ts';
 import { createCallJourney } from './call.ts';
-import type { CallParts } from './call-parts.ts';
+import type { ToolCallerParts } from './call-parts.ts';
 import type { ToolCaller } from './call-types.ts';
 import { createExecutionIds } from './record/execution-id.ts';
 import { executionUnknown, maySee } from './record/execution-reader.ts';
@@ -29,7 +29,7 @@ const cancelGraceMs = 5_000;
 export type ToolCallerHandle = ReturnType<typeof createToolCaller>;
 
 /** Creates the stages of calls, and what looks at calls under way from outside. */
-export function createToolCaller(given: CallParts) {
+export function createToolCaller(given: ToolCallerParts) {
   const active = new Map<string, ActiveCall>();
   const parts = { ...given, now: given.now ?? Date.now, onFault: given.onFault ?? (() => {}), active };
   const { config, registry, store, approvals, now } = parts;

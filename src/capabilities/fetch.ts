@@ -6,17 +6,15 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Redactor, SecretBook } from '../secrets/secret-types.ts';
 import { createByteBudget } from './network/byte-budget.ts';
 import { type Connections, createConnections } from './network/connections.ts';
-import { parseDestination } from './network/destination.ts';
 import { dialChecked } from './network/dial.ts';
 import { describeFailure, type FetchWait } from './network/failure.ts';
-import { createNetworkCheck, describePlace, type NetworkCheck } from './network/network-check.ts';
+import { followRedirects } from './network/follow-redirects.ts';
+import { createNetworkCheck, type NetworkCheck } from './network/network-check.ts';
 import { createOpenRequests, type OpenRequests } from './network/open-requests.ts';
-import { isRedirect, type OutgoingRequest, rewriteForRedirect } from './network/redirects.ts';
-import { checkRequestHeaders } from './network/request-headers.ts';
+import { checkRequestHeaders, type OutgoingRequest } from './network/request-headers.ts';
 import { type Resolve, resolveBySystem } from './network/resolve.ts';
 import { answerResponse, type ReadingParts, readOn } from './network/response-answer.ts';
 import { createResponseStreams } from './network/response-streams.ts';
-import { checkRedirect, fillSecrets } from './network/secret-request.ts';
 import { createPayloadReader } from './payload.ts';
 
 const FetchPayload = Type.Object({
@@ -155,37 +153,32 @@ function readRequest(payload: FetchPayload, body: Uint8Array | undefined): Outgo
   return { method, headers: checkRequestHeaders(payload.headers ?? []), body: hasBody ? body : undefined };
 }
 
-/** Follows redirects hop by hop; every hop is checked like the first. */
-async function travel(parts: Parts, first: OutgoingRequest, journey: Journey): Promise<CapabilityResult> {
-  const { redirect = 'follow', url } = journey.payload;
-  let destination = parseDestination(url);
-  let request = first;
-  const owner = `${journey.user.unitPath}\n${journey.user.caller}`;
-  for (let hops = 0; ; hops++) {
-    const where = describePlace(destination);
-    try {
-      const checked = await parts.check(destination, journey.user, journey.signal);
-      const sent = fillSecrets(parts.secrets, { destination: checked, request }, journey.user);
-      const response = await parts.connections.send(sent.destination, owner, sent.request, journey.signal);
-      const location = response.headers.location;
-      if (!isRedirect(response.statusCode) || redirect === 'manual' || typeof location !== 'string') {
-        const { user, signal } = journey;
-        const facts = { destination, method: request.method, redirected: hops > 0, owner, user, signal };
-        return await answerResponse(parts.reading, response, facts);
-      }
-      response.body.on('error', () => {}).destroy();
-      if (redirect === 'error') throw failRedirect(`${where} redirects, and the request was made with redirect: "error"`);
-      if (hops >= parts.network.maxRedirects) throw failRedirect(`${where} redirects once more after ${hops} redirects`);
-      const next = parseDestination(location, destination.url);
-      checkRedirect(parts.secrets?.redactor, location, { from: destination.url, to: next.url });
-      request = rewriteForRedirect(request, response.statusCode, { from: destination.url, to: next.url });
-      destination = next;
-    } catch (error) {
-      throw describeFailure(error, where, journey.wait);
-    }
-  }
-}
-
-function failRedirect(sentence: string): HotcellError {
-  return new HotcellError('network-failed', `${sentence}.`, { fix: 'Use redirect: "manual" to look at the answer itself.' });
+/** Sends the request of a guest on its way. */
+function travel(parts: Parts, first: OutgoingRequest, { payload, user, wait, signal }: Journey): Promise<CapabilityResult> {
+  const { redirect, url } = payload;
+  const owner = `${user.unitPath}\n${user.caller}`;
+  return followRedirects(
+    {
+      ...parts,
+      redirect,
+      maxRedirects: parts.network.maxRedirects,
+      signal,
+      userOf: () => user,
+      ownerOf: () => owner,
+      answer: (response, { destination, method, hops }) =>
+        answerResponse(parts.reading, response, { destination, method, redirected: hops > 0, owner, user, signal }),
+      refuse: (where, hops) => {
+        const why =
+          redirect === 'error'
+            ? 'redirects, and the request was made with redirect: "error"'
+            : `redirects once more after ${hops} redirects`;
+        return new HotcellError('network-failed', `${where} ${why}.`, {
+          fix: 'Use redirect: "manual" to look at the answer itself.',
+        });
+      },
+      explain: (error, where) => describeFailure(error, where, wait),
+    },
+    first,
+    url,
+  );
 }

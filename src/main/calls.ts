@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { MetaToolParts } from '../builtins/call-tool.ts';
 import { createToolPort } from '../calls/attempt/tool-port.ts';
-import type { BeforeCall, CallParts } from '../calls/call-parts.ts';
+import type { BeforeCall, ToolCallerParts } from '../calls/call-parts.ts';
 import { createToolCaller } from '../calls/tool-caller.ts';
 import { createCapabilityTable } from '../capabilities/capability-table.ts';
 import type { TellResourceChange } from '../capabilities/resources.ts';
@@ -38,7 +38,7 @@ export interface CallNeeds
 
 /** What every call journey of the daemon shares. */
 export type Journey = Pick<
-  CallParts,
+  ToolCallerParts,
   'store' | 'events' | 'capabilities' | 'approvals' | 'readView' | 'noteUse' | 'redactor' | 'onFault'
 >;
 

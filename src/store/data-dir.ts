@@ -1,6 +1,7 @@
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import { readErrorCode } from '../errors/system-error.ts';
 import { makeFolders } from '../file-system/paths.ts';
 
 const pidFile = 'hotcell.pid';
@@ -26,7 +27,7 @@ export function prepareDataDir(dataDir: string): void {
     closeToOthers(dataDir);
   } catch (error) {
     if (error instanceof HotcellError) throw error;
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    const reason = readErrorCode(error) ?? String(error);
     throw new HotcellError('storage-failed', `The data directory ${dataDir} cannot be created or opened (${reason}).`, {
       fix: 'Choose a folder that you may write: --data DIR.',
       cause: error,

@@ -1,4 +1,5 @@
 import { HotcellError } from '../errors/hotcell-error.ts';
+import { readErrorCode } from '../errors/system-error.ts';
 
 // Primary result codes of SQLite, https://sqlite.org/rescode.html.
 const busy = 5;
@@ -53,7 +54,7 @@ export function findStorageError(error: unknown): HotcellError | undefined {
   if (error instanceof HotcellError) return error.code.startsWith('storage-') ? error : undefined;
   const sqliteCode = readSqliteCode(error);
   if (sqliteCode !== undefined) return storageCodes.has(sqliteCode) ? describeStoreError(error) : undefined;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = readErrorCode(error);
   const place = error instanceof Error && 'path' in error ? String(error.path) : 'A file of the data directory';
   if (code === 'ENOSPC' || code === 'EDQUOT') {
     return new HotcellError('storage-full', `${place} could not be written because the disk is full.`, { cause: error });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CapabilityTable } from '../../src/border/capability.ts';
 import type { Caller } from '../../src/callers/caller.ts';
-import type { CallParts } from '../../src/calls/call-parts.ts';
+import type { ToolCallerParts } from '../../src/calls/call-parts.ts';
 import type { ExecutionReader } from '../../src/calls/call-types.ts';
 import { createExecutionReader } from '../../src/calls/record/execution-reader.ts';
 import { createToolCaller, type ToolCallerHandle } from '../../src/calls/tool-caller.ts';
@@ -47,9 +47,9 @@ export interface PublishOptions {
 }
 
 export interface HouseOptions {
-  readonly queue?: Partial<CallParts['config']['queue']>;
-  readonly idempotency?: CallParts['config']['idempotency'];
-  readonly parts?: Partial<CallParts>;
+  readonly queue?: Partial<ToolCallerParts['config']['queue']>;
+  readonly idempotency?: ToolCallerParts['config']['idempotency'];
+  readonly parts?: Partial<ToolCallerParts>;
   readonly enabled?: boolean;
   readonly engine?: Engine;
   readonly answer?: CapabilityTable['answer'];

@@ -1,7 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { readErrorCode } from './file-error.ts';
+import { readErrorCode } from '../../errors/system-error.ts';
 import type { Folder } from './folder.ts';
 
 /** What a name in a workspace is. Links, devices, pipes and sockets are `other`. */

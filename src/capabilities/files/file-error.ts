@@ -1,11 +1,6 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { readErrorCode } from '../../errors/system-error.ts';
 import { mountOf } from '../../permissions/path-grammar.ts';
-
-/** The code of a system error, such as ENOENT. */
-export function readErrorCode(error: unknown): string | undefined {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? code : undefined;
-}
 
 /** The error that a guest gets for a failed file operation: its own path, never the host's. Unknown faults stay as they are. */
 export function describeFileError(error: unknown, path: string): unknown {

@@ -2,6 +2,7 @@ import { constants, existsSync } from 'node:fs';
 import { type FileHandle, mkdir, open, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { readErrorCode } from '../../errors/system-error.ts';
 
 /**
  * An open folder. What is done in it goes through the open handle, not through its path: moving the folder or putting a
@@ -76,7 +77,7 @@ async function makeFolder(parent: Folder, name: string): Promise<void> {
   try {
     await mkdir(parent.pathTo(name), { mode: 0o700 });
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (readErrorCode(error) !== 'EEXIST') throw error;
   }
 }
 

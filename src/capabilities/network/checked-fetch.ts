@@ -1,32 +1,23 @@
 import { Readable, Transform, type TransformCallback } from 'node:stream';
-import type { CapabilityUser } from '../../border/capability-user.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { SecretBook } from '../../secrets/secret-types.ts';
 import type { Connections } from './connections.ts';
-import { type Destination, parseDestination } from './destination.ts';
+import type { Destination } from './destination.ts';
 import { describeFailure } from './failure.ts';
-import { describePlace, type NetworkCheck } from './network-check.ts';
-import { isRedirect, type OutgoingRequest, rewriteForRedirect } from './redirects.ts';
-import { checkRequestHeaders, type HeaderList } from './request-headers.ts';
-import { checkRedirect, fillSecrets } from './secret-request.ts';
+import { followRedirects, type RequestWay } from './follow-redirects.ts';
+import { checkRequestHeaders, type HeaderList, type OutgoingRequest } from './request-headers.ts';
 
 /** `fetch` for libraries of the daemon: every hop goes through the one network check, and what is read is bounded. */
 export type CheckedFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /** What it is made of. */
-export interface CheckedFetchParts {
-  readonly check: NetworkCheck;
-  readonly connections: Connections;
-  readonly secrets: Pick<SecretBook, 'findIn' | 'redactor'> | undefined;
-  /** For whom a destination is reached; what is granted to it decides. */
-  readonly userOf: (destination: Destination) => CapabilityUser;
+export interface CheckedFetchParts
+  extends Pick<RequestWay<Response>, 'check' | 'connections' | 'secrets' | 'userOf' | 'maxRedirects'> {
   /** Headers that the host puts in for this destination; they win over those of the library. */
   readonly headersOf: (destination: Destination) => HeaderList;
   /** Hears what came of a body; of a stream of events the promise holds the reader back. */
   readonly onChunk?: (chunk: Uint8Array) => Promise<void> | undefined;
   /** The most of one body; of a stream of events the most of one event. */
   readonly maxBytes: number;
-  readonly maxRedirects: number;
 }
 
 const noBody = new Set([204, 205, 304]);
@@ -35,34 +26,26 @@ const noBody = new Set([204, 205, 304]);
 export function createCheckedFetch(parts: CheckedFetchParts): CheckedFetch {
   return async (url, init = {}) => {
     const signal = init.signal ?? new AbortController().signal;
-    let request = await readRequest(init);
-    let destination = parseDestination(String(url));
-    for (let hops = 0; ; hops++) {
-      const where = describePlace(destination);
-      try {
-        const user = parts.userOf(destination);
-        const checked = await parts.check(destination, user, signal);
-        const own = parts.headersOf(destination);
-        const headers = checkRequestHeaders(mergeHeaders(request.headers, own));
-        const sent = fillSecrets(parts.secrets, { destination: checked, request: { ...request, headers } }, user);
-        const response = await parts.connections.send(sent.destination, user.unitPath, sent.request, signal);
-        const location = response.headers.location;
-        if (!isRedirect(response.statusCode) || init.redirect === 'manual' || typeof location !== 'string') {
-          return makeResponse(response, parts);
-        }
-        response.body.on('error', () => {}).destroy();
-        if (init.redirect === 'error' || hops >= parts.maxRedirects) {
-          throw new HotcellError('network-failed', `${where} redirects, which is not followed here.`);
-        }
-        const next = parseDestination(location, destination.url);
-        checkRedirect(parts.secrets?.redactor, location, { from: destination.url, to: next.url });
-        request = rewriteForRedirect(request, response.statusCode, { from: destination.url, to: next.url });
-        destination = next;
-      } catch (error) {
-        signal.throwIfAborted();
-        throw describeFailure(error, where, { call: signal, deadline: signal, timeoutMs: 0 });
-      }
-    }
+    return followRedirects(
+      {
+        ...parts,
+        redirect: init.redirect,
+        signal,
+        ownerOf: ({ unitPath }) => unitPath,
+        complete: (request, destination) => ({
+          ...request,
+          headers: checkRequestHeaders(mergeHeaders(request.headers, parts.headersOf(destination))),
+        }),
+        answer: (response) => makeResponse(response, parts),
+        refuse: (where) => new HotcellError('network-failed', `${where} redirects, which is not followed here.`),
+        explain(error, where) {
+          signal.throwIfAborted();
+          return describeFailure(error, where, { call: signal, deadline: signal, timeoutMs: 0 });
+        },
+      },
+      await readRequest(init),
+      String(url),
+    );
   };
 }
 

@@ -1,6 +1,6 @@
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import type { CheckedDestination } from './network-check.ts';
-import type { OutgoingRequest } from './redirects.ts';
+import type { OutgoingRequest } from './request-headers.ts';
 
 const maxPools = 64;
 // As many sockets as there are requests: waiting ones cost little, and none waits behind a slow one.

@@ -1,4 +1,5 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { readErrorCode } from '../../errors/system-error.ts';
 
 /** Why one fetch ended early. */
 export interface FetchWait {
@@ -38,12 +39,8 @@ export function describeFailure(error: unknown, where: string, wait: FetchWait):
       fix: 'Try again, or raise network.timeoutMs in the config.',
     });
   }
-  const code = readCode(error);
+  const said = readErrorCode(error) ?? '';
+  const code = /^[A-Z0-9_]{1,64}$/.test(said) ? said : 'UNKNOWN';
   const sentence = sentencesByCode[code] ?? `could not be talked to (${code})`;
   return new HotcellError('network-failed', `${where} ${sentence}.`, { cause: error });
-}
-
-function readCode(error: unknown): string {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && /^[A-Z0-9_]{1,64}$/.test(code) ? code : 'UNKNOWN';
 }

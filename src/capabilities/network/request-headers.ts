@@ -4,6 +4,13 @@ import { acceptedCodings } from './content-coding.ts';
 /** Headers in order; a name may come more than once. */
 export type HeaderList = ReadonlyArray<readonly [name: string, value: string]>;
 
+/** One request on its way, whatever hop it is. */
+export interface OutgoingRequest {
+  readonly method: string;
+  readonly headers: HeaderList;
+  readonly body: Uint8Array | undefined;
+}
+
 const maxHeaders = 128;
 const maxHeaderBytes = 64 * 1024;
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;

@@ -5,7 +5,7 @@ import { matchersOf } from '../../permissions/matchers.ts';
 import type { Redactor, SecretBook } from '../../secrets/secret-types.ts';
 import { substituteSecrets } from '../../secrets/substitution.ts';
 import type { CheckedDestination } from './network-check.ts';
-import type { OutgoingRequest } from './redirects.ts';
+import type { OutgoingRequest } from './request-headers.ts';
 
 /** One hop as it is sent. */
 export interface SentHop {

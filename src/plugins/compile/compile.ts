@@ -3,7 +3,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import type { Message } from 'esbuild';
 import { raceAbort } from '../../concurrency/race-abort.ts';
 import type { EngineNeed } from '../../engines/escalation.ts';
-import { isPassingMessage } from '../../errors/passing-error.ts';
+import { isPassingMessage } from '../../errors/system-error.ts';
 import { realPathOf } from '../../file-system/paths.ts';
 import type { BuildInput } from '../generations/generation.ts';
 import type { Diagnostic } from '../plugin-types.ts';

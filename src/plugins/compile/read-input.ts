@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { isPassingError } from '../../errors/passing-error.ts';
+import { isPassingError } from '../../errors/system-error.ts';
 import type { BuildInput } from '../generations/generation.ts';
 
 /** Largest file that a build reads. */

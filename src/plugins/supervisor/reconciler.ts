@@ -1,7 +1,7 @@
 import type { Slots } from '../../concurrency/slots.ts';
 import { isHigherEngine } from '../../config/engine-names.ts';
 import type { EscalationEngine } from '../../engines/escalation.ts';
-import { isPassingError } from '../../errors/passing-error.ts';
+import { isPassingError } from '../../errors/system-error.ts';
 import type { Author } from '../../units/unit.ts';
 import { findSource, type PluginSource } from '../discovery/plugin-source.ts';
 import type { GenerationArchive } from '../generations/archive.ts';

@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs';
-import { isPassingError } from '../../errors/passing-error.ts';
+import { isPassingError } from '../../errors/system-error.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 
 /**

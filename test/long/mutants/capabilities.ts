@@ -42,7 +42,7 @@ export const capabilityMutants: MutantsByPromise = {
     },
     {
       what: 'a login goes along to where a redirect leads',
-      file: 'src/capabilities/network/redirects.ts',
+      file: 'src/capabilities/network/follow-redirects.ts',
       find: 'const crossesOrigins = hop.from.origin !== hop.to.origin;',
       replace: 'const crossesOrigins = false;',
       tests: ['test/capabilities/network/fetch.test.ts', 'test/capabilities/network/forged-requests.test.ts'],

@@ -1,3 +1,9 @@
+/** The code of an error of the system or of a library, such as ENOENT; undefined where it has none. */
+export function readErrorCode(error: unknown): string | undefined {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}
+
 // What the system lacks for a moment. A folder on a network that is away says ESTALE or EIO.
 const passingCodes: ReadonlySet<string> = new Set([
   'EMFILE',
@@ -17,8 +23,7 @@ const passingWords =
 /** Whether a failure says something of the machine at this moment and nothing of the file: worth another try, with nothing changed. */
 export function isPassingError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return passingCodes.has(code) || isPassingMessage(error.message) || isPassingError(error.cause);
+  return passingCodes.has(readErrorCode(error) ?? '') || isPassingMessage(error.message) || isPassingError(error.cause);
 }
 
 /** The same of a message that some other program wrote. */
