@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { Config } from '../config/config-types.ts';
 import { quotas } from '../config/quotas.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { NameBook } from '../names/name-owners.ts';
+import type { NameRegistry } from '../names/name-registry.ts';
 import { findToolOwners, readToolOwners } from '../names/tool-owners.ts';
 import { operatorId } from '../permissions/approvals/approval-answerer.ts';
 import { createExpiry } from '../permissions/expiry.ts';
@@ -43,7 +43,7 @@ export function createKeyRing(parts: {
   readonly now: () => number;
   readonly defaults?: Config['callers'];
   /** Who owns which tool. */
-  readonly names?: Pick<NameBook, 'ownerOf' | 'isThere' | 'isReserved'>;
+  readonly names?: Pick<NameRegistry, 'ownerOf' | 'isThere' | 'isReserved'>;
 }) {
   const { store, now, names, defaults = { ratePerMinute: 0, maxConcurrent: 0 } } = parts;
   const activeByHash = new Map<string, ActiveKey>();

@@ -8,7 +8,7 @@ import type { TellResourceChange } from '../capabilities/resources.ts';
 import { buildBorderView } from '../capabilities/view.ts';
 import { createToolGenerator } from '../loop/generate-with-tools.ts';
 import { createTextGenerator } from '../models/text-generator.ts';
-import type { NameBook } from '../names/name-owners.ts';
+import type { NameRegistry } from '../names/name-registry.ts';
 import { findRefusedBuiltin } from '../plugins/compile/specifiers.ts';
 import type { Tracer } from '../plugins/diagnostics/trace.ts';
 import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
@@ -28,7 +28,7 @@ export interface CallNeeds
     Omit<Tools, 'news'>,
     Pick<OpenModels, 'catalog' | 'upstreams'> {
   readonly units: UnitBook;
-  readonly names: NameBook;
+  readonly names: NameRegistry;
   readonly escalationRules: EscalationRules;
   readonly plugins: PluginSupervisorControls;
   readonly tracer: Tracer;

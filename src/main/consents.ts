@@ -2,7 +2,7 @@ import { type AuditTrail, createAuditTrail } from '../callers/audit-trail.ts';
 import type { Config } from '../config/config-types.ts';
 import { type LimitName, limitTable, listRaisedLimits, writeLimitEntry } from '../config/limits.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
-import type { NameBook } from '../names/name-owners.ts';
+import type { NameRegistry } from '../names/name-registry.ts';
 import { createApprovals } from '../permissions/approvals/approvals.ts';
 import { createGrantQuestions, type GrantQuestions } from '../permissions/approvals/grant-questions.ts';
 import { createGrantBook, type GrantBook } from '../permissions/grants.ts';
@@ -20,7 +20,7 @@ export interface Consents {
 }
 
 /** Opens the books of grants, approvals and uses. `units` is asked for later, when there are some. */
-export function openConsents(foundation: Foundation, names: NameBook, units: () => UnitBook): Consents {
+export function openConsents(foundation: Foundation, names: NameRegistry, units: () => UnitBook): Consents {
   const { config, closers, store, events, logFault } = foundation;
   const { redactor } = foundation.secrets;
   const grants = createGrantBook({

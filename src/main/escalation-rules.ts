@@ -4,7 +4,7 @@ import type { EscalationEngine, EscalationEngines } from '../engines/escalation.
 import { findDeno, requireDeno } from '../engines/process/deno/find-deno.ts';
 import { createDockerClient, describeDockerError } from '../engines/process/docker/docker-client.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { NameBook } from '../names/name-owners.ts';
+import type { NameRegistry } from '../names/name-registry.ts';
 import type { OpenEngines } from './engines.ts';
 
 /** What of the operator's config and of this machine decides which engine runs a plugin. */
@@ -24,7 +24,7 @@ const usable = { usable: true } as const;
 /** Reads the rules of escalation off the config; what is on this machine is looked up each time. */
 export function readEscalationRules(
   config: Pick<Config, 'escalation' | 'pluginEscalation' | 'engines' | 'docker'>,
-  { engines, names }: Pick<OpenEngines, 'engines'> & { readonly names: Pick<NameBook, 'findSetting'> },
+  { engines, names }: Pick<OpenEngines, 'engines'> & { readonly names: Pick<NameRegistry, 'findSetting'> },
 ): EscalationRules {
   const { escalation, pluginEscalation } = config;
   const { allow } = config.engines;

@@ -5,7 +5,7 @@ import { createBuiltins } from '../builtins/builtins.ts';
 import type { MetaToolParts } from '../builtins/call-tool.ts';
 import type { CallScheduler } from '../calls/call-scheduler.ts';
 import { readModelKey } from '../models/model-key.ts';
-import type { NameBook } from '../names/name-owners.ts';
+import type { NameRegistry } from '../names/name-registry.ts';
 import { createSkillBook, type SkillBook } from '../skills/skill-book.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import { createRegisteredTools, type RegisteredTools } from '../tools/registered/registered-tools.ts';
@@ -20,7 +20,7 @@ export interface HostedNeeds extends Pick<Consents, 'grants' | 'grantQuestions'>
   readonly capabilities: Pick<CapabilityTable, 'native' | 'answer' | 'dial'>;
   readonly metaTools: MetaToolParts;
   readonly schedules: CallScheduler;
-  readonly names: NameBook;
+  readonly names: NameRegistry;
   readonly registry: ToolRegistry;
   readonly authoring: () => PluginAuthoring;
 }

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { listBuiltinPaths } from '../builtins/builtins.ts';
-import { createNameBook, type NameBook } from '../names/name-owners.ts';
+import { createNameRegistry, type NameRegistry } from '../names/name-registry.ts';
 import { listRoots, locate } from '../plugins/discovery/plugin-roots.ts';
 import type { Foundation } from './foundation.ts';
 
 /** Opens the book of who owns which name. */
-export function openNames({ config, store, events, logFault }: Foundation): NameBook {
+export function openNames({ config, store, events, logFault }: Foundation): NameRegistry {
   const roots = listRoots(config);
   // Whether a unit of another maker than the plugin folders is still there, by how its path begins; the rest of it is handed in.
   const placesByMaker: Readonly<Record<string, (rest: string) => boolean>> = {
@@ -23,7 +23,7 @@ export function openNames({ config, store, events, logFault }: Foundation): Name
     return place !== undefined && (existsSync(path) || !existsSync(place.root.path));
   }
 
-  return createNameBook({
+  return createNameRegistry({
     table: store.names,
     reserved: listBuiltinPaths(config.builtins),
     assigned: config.toolOwners,

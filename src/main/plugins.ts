@@ -1,6 +1,6 @@
 import type { createToolCaller } from '../calls/tool-caller.ts';
 import { thisBuild } from '../client/daemon-file.ts';
-import type { NameBook } from '../names/name-owners.ts';
+import type { NameRegistry } from '../names/name-registry.ts';
 import { openPluginBuilder } from '../operations/handlers/plugins/plugin-builder.ts';
 import { isNothing } from '../permissions/decision.ts';
 import { createTracer, type Tracer } from '../plugins/diagnostics/trace.ts';
@@ -15,7 +15,7 @@ import type { Foundation } from './foundation.ts';
 /** Everything that plugins are built and kept with. `caller` is asked for later, when there are calls. */
 export interface PluginNeeds extends Pick<OpenEngines, 'engines'>, Pick<Consents, 'grants' | 'uses'> {
   readonly registry: ToolRegistry;
-  readonly names: NameBook;
+  readonly names: NameRegistry;
   readonly escalationRules: EscalationRules;
   readonly caller: () => ReturnType<typeof createToolCaller>;
 }

@@ -1,6 +1,6 @@
 import type { ExecutionReader } from '../calls/call-types.ts';
 import type { createToolCaller } from '../calls/tool-caller.ts';
-import type { NameBook } from '../names/name-owners.ts';
+import type { NameRegistry } from '../names/name-registry.ts';
 import type { Tracer } from '../plugins/diagnostics/trace.ts';
 import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
 import { createRecordedReader } from '../replay/recorded-execution.ts';
@@ -18,7 +18,7 @@ import type { Foundation } from './foundation.ts';
 /** What recorded executions are run again with. */
 export interface ReplayNeeds extends Pick<OpenEngines, 'engines'>, Pick<Consents, 'grants'> {
   readonly registry: ToolRegistry;
-  readonly names: NameBook;
+  readonly names: NameRegistry;
   readonly plugins: PluginSupervisorControls;
   readonly units: UnitBook;
   readonly tracer: Tracer;

@@ -1,5 +1,5 @@
 import { builtinAliases } from '../builtins/builtins.ts';
-import type { NameBook } from '../names/name-owners.ts';
+import type { NameRegistry } from '../names/name-registry.ts';
 import { createToolRegistry, type ToolRegistry } from '../tools/registry.ts';
 import { createToolSettings, type ToolSettings } from '../tools/settings/tool-settings.ts';
 import { createToolSwitches, type ToolSwitches } from '../tools/settings/tool-switches.ts';
@@ -20,7 +20,7 @@ export interface Tools {
 }
 
 /** Opens the registry and what is kept about its tools. */
-export function openTools({ config, closers, store, events }: Foundation, names: NameBook): Tools {
+export function openTools({ config, closers, store, events }: Foundation, names: NameRegistry): Tools {
   const settings = createToolSettings({ table: store.toolSettings, now: Date.now });
   const switches = createToolSwitches({ config, table: store.toolSwitches, now: Date.now });
   const news = createToolsNews(events);

@@ -1,4 +1,4 @@
-import type { NameBook } from './name-owners.ts';
+import type { NameRegistry } from './name-registry.ts';
 
 /** Whose tools were named in a grant or in the list of a key: the units (their paths) that owned the names then. */
 export type ToolOwners = Readonly<Record<string, string>>;
@@ -8,7 +8,7 @@ const noOwners: ToolOwners = Object.freeze({});
 /** The owners of the tools that are named; a pattern and a tool that is not there yet mean whoever comes. */
 export function findToolOwners(
   globs: readonly string[],
-  names: Pick<NameBook, 'ownerOf' | 'isThere' | 'isReserved'>,
+  names: Pick<NameRegistry, 'ownerOf' | 'isThere' | 'isReserved'>,
 ): ToolOwners {
   const owners: Record<string, string> = {};
   for (const name of globs) {

@@ -13,7 +13,7 @@ import type { McpBook } from '../mcp-servers/mcp-book.ts';
 import type { ModelCatalog } from '../models/catalog.ts';
 import type { ModelMeter } from '../models/meter.ts';
 import type { Upstreams } from '../models/upstream.ts';
-import type { NameBook } from '../names/name-owners.ts';
+import type { NameRegistry } from '../names/name-registry.ts';
 import type { Approvals } from '../permissions/approvals/approvals.ts';
 import type { GrantQuestions } from '../permissions/approvals/grant-questions.ts';
 import type { GrantBook } from '../permissions/grants.ts';
@@ -57,7 +57,7 @@ export interface OperationParts {
   /** What models are told of. */
   readonly offered: OfferedTools;
   /** Who owns which name. */
-  readonly names: NameBook;
+  readonly names: NameRegistry;
   readonly caller: ToolCaller;
   readonly executions: ExecutionReader;
   readonly loops: Loops;

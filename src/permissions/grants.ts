@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { PermissionSet } from '../config/permission-set.ts';
 import type { EventLog } from '../events/event.ts';
-import type { NameBook } from '../names/name-owners.ts';
+import type { NameRegistry } from '../names/name-registry.ts';
 import { findToolOwners, readToolOwners } from '../names/tool-owners.ts';
 import type { Store } from '../store/store-types.ts';
 import type { GrantRow } from '../store/tables/access/grants.ts';
@@ -44,7 +44,7 @@ export interface GrantBookParts {
   readonly presetOfAll?: () => PermissionSet;
   readonly grantRequested: boolean;
   /** Who owns which tool. */
-  readonly names?: Pick<NameBook, 'ownerOf' | 'isThere' | 'isReserved' | 'revision'>;
+  readonly names?: Pick<NameRegistry, 'ownerOf' | 'isThere' | 'isReserved' | 'revision'>;
   readonly now: () => number;
   /** Told when time took a grant away. Must not throw. */
   readonly onExpire: () => void;

@@ -1,4 +1,4 @@
-import type { NameBook } from '../names/name-owners.ts';
+import type { NameRegistry } from '../names/name-registry.ts';
 import { listOfferings, type OfferingKind, ownedNameOf } from '../units/offering.ts';
 import type { ServedUnit } from '../units/unit.ts';
 import { maxUriChars, readUriTemplate, type UriTemplate } from '../units/uri-template.ts';
@@ -16,7 +16,7 @@ interface Listed {
 export type OfferingIndex = ReturnType<typeof createOfferingIndex>;
 
 /** Creates an empty index. */
-export function createOfferingIndex(names: Pick<NameBook, 'ownerOf' | 'revision'> | undefined) {
+export function createOfferingIndex(names: Pick<NameRegistry, 'ownerOf' | 'revision'> | undefined) {
   const entriesByUnit = new Map<string, readonly OfferingEntry[]>();
   let listed: Listed | undefined;
   let namesRevision = names?.revision;
@@ -62,7 +62,7 @@ export function createOfferingIndex(names: Pick<NameBook, 'ownerOf' | 'revision'
 /** Where nobody owns a name, the unit with the first path has it. */
 function pickOwners(
   entriesByUnit: ReadonlyMap<string, readonly OfferingEntry[]>,
-  names: Pick<NameBook, 'ownerOf'> | undefined,
+  names: Pick<NameRegistry, 'ownerOf'> | undefined,
 ): Array<[string, OfferingEntry]> {
   const paths = [...entriesByUnit.keys()].sort().reverse();
   return paths.flatMap((path) =>

@@ -1,7 +1,7 @@
 import semver from 'semver';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { findNearNames } from '../errors/near-names.ts';
-import type { NameBook } from '../names/name-owners.ts';
+import type { NameRegistry } from '../names/name-registry.ts';
 import type { ServedUnit } from '../units/unit.ts';
 import { createOfferingIndex, type OfferingIndex } from './offering-index.ts';
 import type { ToolSettings } from './settings/tool-settings.ts';
@@ -22,7 +22,7 @@ export function createToolRegistry(
   options: {
     readonly onChange?: (change: ToolsChange) => void;
     /** Who owns which bare name; without a book nobody does, and the highest version answers. */
-    readonly names?: Pick<NameBook, 'ownerOf' | 'revision'>;
+    readonly names?: Pick<NameRegistry, 'ownerOf' | 'revision'>;
     /** What operators set for single tools; without it every tool is as its unit declares it. */
     readonly settings?: Pick<ToolSettings, 'applyTo'>;
     /** Other names of tools of the daemon itself; a tool of such a name comes first. */

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { createNameBook } from '../../src/names/name-owners.ts';
+import { createNameRegistry } from '../../src/names/name-registry.ts';
 import { findToolOwners } from '../../src/names/tool-owners.ts';
 import { temporaryStore } from '../store/temporary-store.ts';
 
 describe('findToolOwners', () => {
   it('binds names of units that are there and of the daemon, and leaves those of a file that is gone to whoever comes', () => {
     const there = new Set(['bank', 'echo']);
-    const book = createNameBook({
+    const book = createNameRegistry({
       table: temporaryStore().names,
       reserved: { eval_code: 'builtin:eval_code' },
       isThere: (path) => there.has(path),

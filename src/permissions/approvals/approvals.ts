@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { countedAs } from '../../config/counted-callers.ts';
-import { shareQueue } from '../../config/quotas/quota.ts';
-import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { EventLog } from '../../events/event.ts';
 import type { Store } from '../../store/store-types.ts';
 import { createExpiry } from '../expiry.ts';
 import { decideAnswerer } from './approval-answerer.ts';
-import { hashShown, shortenDetails, sizeOfDetails } from './approval-details.ts';
+import { hashShown, shortenDetails } from './approval-details.ts';
 import { readApproval, toApprovalRow } from './approval-rows.ts';
 import type {
   AnswerContent,
@@ -19,13 +16,13 @@ import type {
   GivenAnswer,
 } from './approval-types.ts';
 import { readAnswerContent } from './form-answer.ts';
-import { createOpenQuestions } from './open-questions.ts';
+import { createOpenQuestions, type QuestionLimits } from './open-questions.ts';
 
 /** What approvals are made of. */
 export interface ApprovalParts {
   readonly store: Pick<Store, 'approvals'>;
   readonly events: Pick<EventLog, 'publish'>;
-  readonly limits: { readonly expireMs: number; readonly maxOpen: number; readonly maxOpenPerCaller: number };
+  readonly limits: QuestionLimits & { readonly expireMs: number };
   /** Takes secrets out of what people are shown. */
   readonly redact?: <Value>(value: Value) => Value;
   /** Epoch ms. */
@@ -55,11 +52,9 @@ export type Approvals = ReturnType<typeof createApprovals>;
 export function createApprovals(parts: ApprovalParts) {
   const { events, limits, now, redact = (value) => value } = parts;
   const { approvals: table } = parts.store;
-  const open = createOpenQuestions(table.listOpen().map(readApproval));
-  const waiters = new Map<string, Set<(approval: Approval) => void>>();
+  const open = createOpenQuestions(limits);
+  for (const row of table.listOpen()) open.add(readApproval(row));
   const expiry = createExpiry(now, endExpired);
-  /** Of open questions in calls within calls; these do not outlive the daemon. */
-  const aboveById = new Map<string, readonly string[]>();
   let endedSincePrune = 0;
   let isClosed = false;
   table.prune(keptEnded);
@@ -73,13 +68,7 @@ export function createApprovals(parts: ApprovalParts) {
     const nowMs = now();
     let isStuck = false;
     for (const approval of open.list()) {
-      if (approval.expiresAtMs > nowMs) continue;
-      try {
-        end(approval, 'expired', 'time');
-      } catch (error) {
-        isStuck = true;
-        parts.onFault(error);
-      }
+      if (approval.expiresAtMs <= nowMs && !tryEnd(approval, 'expired', 'time')) isStuck = true;
     }
     if (isStuck && !isClosed) expiry.arm([nowMs + retryMs]);
     else arm();
@@ -93,39 +82,38 @@ export function createApprovals(parts: ApprovalParts) {
     const shortened = cut === undefined ? {} : { detailsJson: JSON.stringify(details) };
     const kept = content === undefined ? {} : { contentJson: JSON.stringify(content) };
     const isFirst = table.settle(approval.id, { status, answeredAtMs, answeredBy: by, ...shortened, ...kept });
-    open.delete(approval.id);
+    const { above, waiters = [] } = open.remove(approval.id) ?? {};
     if (!isFirst) throw refuseSecond(get(approval.id) ?? approval);
     const ended: Approval = { ...approval, status, answeredAtMs, answeredBy: by, ...(content && { content }) };
     events.publish('approval-answer', {
       caller: approval.caller ?? null,
       subject: approval.plugin,
-      data: { approval: approval.id, kind: approval.kind, status, by, ...describeCause(approval, aboveById.get(approval.id)) },
+      data: { approval: approval.id, kind: approval.kind, status, by, ...describeCause(approval, above) },
     });
-    aboveById.delete(approval.id);
-    for (const resolve of waiters.get(approval.id) ?? []) resolve(ended);
-    waiters.delete(approval.id);
+    for (const resolve of waiters) resolve(ended);
     endedSincePrune += 1;
-    if (endedSincePrune >= pruneEvery) prune();
+    if (endedSincePrune >= pruneEvery) {
+      endedSincePrune = 0;
+      attempt(() => table.prune(keptEnded));
+    }
     return ended;
   }
 
-  function prune(): void {
-    endedSincePrune = 0;
+  /** For what nobody waits for: a failure is told, and false. */
+  function attempt(work: () => void): boolean {
     try {
-      table.prune(keptEnded);
+      work();
+      return true;
     } catch (error) {
       parts.onFault(error);
+      return false;
     }
   }
 
+  const tryEnd = (question: Approval, status: End, by: string): boolean => attempt(() => void end(question, status, by));
+
   function withdrawAll(questions: readonly Approval[]): void {
-    for (const question of questions) {
-      try {
-        end(question, 'withdrawn', 'daemon');
-      } catch (error) {
-        parts.onFault(error);
-      }
-    }
+    for (const question of questions) tryEnd(question, 'withdrawn', 'daemon');
     if (questions.length > 0) arm();
   }
 
@@ -141,58 +129,8 @@ export function createApprovals(parts: ApprovalParts) {
     return found.filter((approval) => caller === undefined || approval.caller === caller);
   }
 
-  function findAsked(askKey: string): Approval | undefined {
-    const row = table.findByKey(askKey);
-    return row && readApproval(row);
-  }
-
-  function ofCaller(caller: string): Approval[] {
-    const counted = countedAs(caller);
-    return open.list().filter((other) => other.caller !== undefined && countedAs(other.caller) === counted);
-  }
-
-  /** Whoever causes a question pays for what it shows; permissions and hooks belong to the operator's own files. */
-  function requireBytes({ caller, details, isAdmin }: ApprovalRequest): void {
-    if (caller === undefined) return;
-    const { perCaller, inAll, reserve } = quotas['approvals.details'];
-    const asked = open.list().filter((other) => other.caller !== undefined);
-    const bytesOf = (questions: readonly Approval[]) => questions.reduce((sum, each) => sum + sizeOfDetails(each.details), 0);
-    const size = sizeOfDetails(details);
-    const most = isAdmin === true ? inAll + reserve : inAll;
-    if (bytesOf(asked) + size <= most && bytesOf(ofCaller(caller)) + size <= perCaller) return;
-    throw new HotcellError(
-      'queue-full',
-      `Open questions of one caller show at most ${perCaller} bytes, of all callers ${inAll}.`,
-      {
-        fix: 'Answer some first: hotcell approve. Or call with smaller arguments.',
-      },
-    );
-  }
-
-  function requireRoom({ kind, caller, unitPath, isAdmin }: ApprovalRequest): void {
-    const isGrant = kind === 'grant';
-    const { perPlugin, inAll, reserve } = shareQueue(limits.maxOpen);
-    const most = isAdmin === true ? inAll + reserve : inAll;
-    if (open.count((other) => (other.kind === 'grant') === isGrant) >= most) {
-      throw new HotcellError('queue-full', `${most} questions wait for a person already, which is the limit.`, {
-        fix: 'Answer some first: hotcell approve. Or raise approvals.maxOpen.',
-      });
-    }
-    if (caller === undefined) return;
-    if (ofCaller(caller).length >= limits.maxOpenPerCaller) {
-      const told = `${limits.maxOpenPerCaller} questions that this caller caused wait for a person already, which is the limit.`;
-      throw new HotcellError('queue-full', told, {
-        fix: 'Wait for their answers first, or raise approvals.maxOpenPerCaller.',
-      });
-    }
-    if (open.count((other) => other.caller !== undefined && other.unitPath === unitPath) < perPlugin) return;
-    const told = `${perPlugin} questions that calls of this plugin caused wait for a person already, which is the limit.`;
-    throw new HotcellError('queue-full', told, { fix: 'Answer some first: hotcell approve. Or raise approvals.maxOpen.' });
-  }
-
   function openQuestion(request: ApprovalRequest): Approval {
-    requireRoom(request);
-    requireBytes(request);
+    open.requireRoom(request);
     const createdAtMs = now();
     const id = `apr_${randomBytes(10).toString('hex')}`;
     const row = toApprovalRow(
@@ -201,28 +139,21 @@ export function createApprovals(parts: ApprovalParts) {
     );
     table.insert(row);
     const approval = readApproval(row);
-    open.add(approval);
-    if (request.above !== undefined) aboveById.set(id, request.above);
+    open.add(approval, request.above);
     arm();
     const { kind, reason, question, expiresAtMs } = approval;
     events.publish('approval-request', {
       caller: approval.caller ?? null,
       subject: approval.plugin,
-      data: {
-        approval: id,
-        kind,
-        reason,
-        question,
-        ...describeCause(approval, request.above),
-        expiresAtMs,
-      },
+      data: { approval: id, kind, reason, question, ...describeCause(approval, request.above), expiresAtMs },
     });
     return approval;
   }
 
   function ask(request: ApprovalRequest): Approval {
-    const asked = findAsked(request.askKey);
-    if (asked === undefined) return openQuestion(request);
+    const row = table.findByKey(request.askKey);
+    if (row === undefined) return openQuestion(request);
+    const asked = readApproval(row);
     if (asked.argumentsHash === request.argumentsHash || (asked.kind === 'grant' && asked.status === 'denied')) return asked;
     if (asked.status !== 'open') {
       throw new HotcellError('conflict', 'The question was answered for other arguments; that answer does not hold for these.');
@@ -234,7 +165,7 @@ export function createApprovals(parts: ApprovalParts) {
   return {
     /** Asks, or finds what was asked under the same key; committed when it returns. Throws `queue-full` when too many are open. */
     ask,
-    /** The same, but where too many are open nobody is asked, since what waits is shown elsewhere, too; false then. */
+    /** Asks where there is room: where too many questions are open nobody is asked, since what waits is shown elsewhere, too; false then. */
     askIfRoom(request: ApprovalRequest): boolean {
       try {
         ask(request);
@@ -244,15 +175,14 @@ export function createApprovals(parts: ApprovalParts) {
         throw error;
       }
     },
-    /** Those of a kind that are open, oldest first. */
+    /** The open questions of a kind, oldest first. */
     listOpen: (kind: ApprovalKind): Approval[] => open.list().filter((approval) => approval.kind === kind),
     /** Resolves as soon as the question is no longer open; rejects with the signal's reason. Many may wait for one question. */
     async settled(id: string, signal: AbortSignal): Promise<Approval> {
       signal.throwIfAborted();
       const approval = get(id);
       if (approval === undefined) throw unknownApproval(id);
-      if (approval.status !== 'open') return approval;
-      return waitForEnd(waiters, id, signal);
+      return open.waitFor(id, signal) ?? approval;
     },
     /**
      * `shown` is the hash of what was shown (see `hashShown`): where lists cut details, an approval must name it.
@@ -280,11 +210,7 @@ export function createApprovals(parts: ApprovalParts) {
     /** Closes the open questions of an execution that is over, and forgets what those were answered with that were not. */
     withdrawOf(executionId: string): void {
       withdrawAll(open.ofExecution(executionId));
-      try {
-        table.forgetContent(executionId);
-      } catch (error) {
-        parts.onFault(error);
-      }
+      attempt(() => table.forgetContent(executionId));
     },
     /** Closes the open question under this key, if there is one. */
     withdraw: (askKey: string): void => withdrawAll(open.list().filter((approval) => approval.askKey === askKey)),
@@ -301,24 +227,6 @@ export function createApprovals(parts: ApprovalParts) {
       expiry.close();
     },
   };
-}
-
-function waitForEnd(waiters: Map<string, Set<(approval: Approval) => void>>, id: string, signal: AbortSignal): Promise<Approval> {
-  const { promise, resolve, reject } = Promise.withResolvers<Approval>();
-  const waiting = waiters.get(id) ?? new Set();
-  waiters.set(id, waiting);
-  const leave = (): void => {
-    waiting.delete(settle);
-    if (waiting.size === 0) waiters.delete(id);
-    reject(signal.reason);
-  };
-  const settle = (approval: Approval): void => {
-    signal.removeEventListener('abort', leave);
-    resolve(approval);
-  };
-  waiting.add(settle);
-  signal.addEventListener('abort', leave, { once: true });
-  return promise;
 }
 
 /** What a list cuts is approved by whoever had all of it; a hash of something else was read from another question. */

@@ -1,4 +1,4 @@
-import type { NameBook } from '../../names/name-owners.ts';
+import type { NameRegistry } from '../../names/name-registry.ts';
 import { nameFromFile } from '../discovery/entry-names.ts';
 import { displayPath } from '../discovery/plugin-roots.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
@@ -28,7 +28,7 @@ export interface PluginRecord {
   readonly path: string;
   /** The path as people read it. */
   readonly shownPath: string;
-  readonly ownerOf: NameBook['ownerOf'];
+  readonly ownerOf: NameRegistry['ownerOf'];
   readonly source: PluginSource;
   readonly lifecycle: Lifecycle;
   readonly enabled: boolean;
@@ -97,7 +97,7 @@ type Change = Partial<PluginRecord>;
 const keptTransitions = 20;
 
 /** A record of a plugin that nobody has looked into yet. */
-export function createPluginRecord(source: PluginSource, { ownerOf }: Pick<NameBook, 'ownerOf'>): PluginRecord {
+export function createPluginRecord(source: PluginSource, { ownerOf }: Pick<NameRegistry, 'ownerOf'>): PluginRecord {
   return {
     path: source.path,
     shownPath: displayPath(source.root, source.path),

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { NameBook } from '../../names/name-owners.ts';
+import type { NameRegistry } from '../../names/name-registry.ts';
 import { nameFromFile } from '../discovery/entry-names.ts';
 import { explainPassedOver, listPassedOver, type PassedOver } from '../discovery/passed-over.ts';
 import { displayPath, locate, type PluginRoot } from '../discovery/plugin-roots.ts';
@@ -34,7 +34,7 @@ export function createPluginSet(parts: {
   readonly roots: readonly PluginRoot[];
   readonly users: InputUsers;
   readonly createQueue: (record: PluginRecord) => LookQueue;
-  readonly names: Pick<NameBook, 'arrive' | 'ownerOf'>;
+  readonly names: Pick<NameRegistry, 'arrive' | 'ownerOf'>;
   /** Told of what was dropped and is no plugin, once for each reason. Must not throw. */
   readonly onPassedOver: (found: PassedOver) => void;
 }): PluginSet {

@@ -1,6 +1,6 @@
 import type { PermissionSet } from '../../config/permission-set.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { NameBook, TakenName, WantedNames } from '../../names/name-owners.ts';
+import type { NameRegistry, TakenName, WantedNames } from '../../names/name-registry.ts';
 import { describePermissions } from '../../permissions/decision.ts';
 import type { NewsKind, ToolsNews } from '../../tools/tools-news.ts';
 import { listOfferings, ownedNameOf } from '../../units/offering.ts';
@@ -43,7 +43,7 @@ export type PluginFact = Extract<PluginEvent, { type: 'restored' | 'located' | '
 export interface PublisherParts
   extends Pick<SupervisorParts, 'config' | 'events' | 'engines' | 'registry' | 'decideGrants' | 'needsGeneration'> {
   readonly archive: GenerationArchive;
-  readonly names: NameBook;
+  readonly names: NameRegistry;
   readonly rows: PluginRowWriter;
   readonly news: ToolsNews;
   readonly now: () => number;

@@ -1,4 +1,4 @@
-import type { NameBook } from '../../names/name-owners.ts';
+import type { NameRegistry } from '../../names/name-registry.ts';
 import type { PluginRow } from '../../store/tables/plugins/plugins.ts';
 import { refuseLoading } from '../discovery/load-policy.ts';
 import { locate, type PluginRoot } from '../discovery/plugin-roots.ts';
@@ -23,7 +23,7 @@ export interface RestoreParts extends Pick<SupervisorParts, 'config' | 'store' |
   readonly archive: GenerationArchive;
   readonly publisher: Publisher;
   readonly reconciler: Reconciler;
-  readonly names: Pick<NameBook, 'settle'>;
+  readonly names: Pick<NameRegistry, 'settle'>;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config-types.ts';
 import type { Engine, EngineName } from '../../engines/engine.ts';
 import type { EventLog } from '../../events/event.ts';
-import type { NameBook } from '../../names/name-owners.ts';
+import type { NameRegistry } from '../../names/name-registry.ts';
 import type { GrantDecision } from '../../permissions/decision.ts';
 import type { Asking } from '../../permissions/grants.ts';
 import type { GrantUse } from '../../permissions/select-grants.ts';
@@ -22,7 +22,7 @@ export interface SupervisorParts {
   /** Where the tools of published generations go. */
   readonly registry: Pick<ToolRegistry, 'publish' | 'withdraw'>;
   /** Who owns which name of a plugin or a tool. */
-  readonly names: NameBook;
+  readonly names: NameRegistry;
   /** What of its request a generation is granted now, within a call when one is given; asked on every use of a permission. */
   readonly decideGrants: (asking: Asking, use?: GrantUse) => GrantDecision;
   /** True while a call that waits for a person began with this generation: it is kept, and so are its cells. */

@@ -11,7 +11,7 @@ const names = defineTable('names', {
   since: column.number('since'),
 });
 
-/** That a unit uses a name of a plugin or a tool, or of its file (`file:weather`); see src/names/name-owners.ts. */
+/** That a unit uses a name of a plugin or a tool, or of its file (`file:weather`); see src/names/name-registry.ts. */
 export type NameRow = RowOf<typeof names>;
 export type NameTable = ReturnType<typeof createNameTable>;
 

@@ -1,5 +1,5 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { NameBook, WantedNames } from '../../names/name-owners.ts';
+import type { NameRegistry, WantedNames } from '../../names/name-registry.ts';
 import type { GrantBook } from '../../permissions/grants.ts';
 import { type OfferingManifest, type Offerings, ownedNameOf } from '../../units/offering.ts';
 import { setFlags, type ToolManifest } from '../../units/tool-manifest.ts';
@@ -27,7 +27,7 @@ export function createHostedTools(parts: {
   readonly registry: ToolRegistry;
   readonly decide: GrantBook['decide'];
   /** Who owns which name. */
-  readonly names: Pick<NameBook, 'arrive' | 'settle' | 'findTaken' | 'claim'>;
+  readonly names: Pick<NameRegistry, 'arrive' | 'settle' | 'findTaken' | 'claim'>;
   /** Told which tools come and go. */
   readonly news: Pick<ToolsNews, 'note'>;
 }): HostedTools {

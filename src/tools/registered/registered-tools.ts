@@ -8,7 +8,7 @@ import { outputOf, type ToolPort } from '../../capabilities/tools.ts';
 import { limitTable } from '../../config/limits.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { NameBook } from '../../names/name-owners.ts';
+import type { NameRegistry } from '../../names/name-registry.ts';
 import type { RegisteredToolTable } from '../../store/tables/tools.ts';
 import { canonicalJson } from '../canonical-json.ts';
 import type { HostedTools } from '../hosted/hosted-tools.ts';
@@ -29,7 +29,7 @@ import {
 export interface RegisteredParts extends Omit<ServiceParts, 'maxBytes'> {
   readonly table: RegisteredToolTable;
   readonly hosted: Pick<HostedTools, 'put' | 'remove'>;
-  readonly names: Pick<NameBook, 'ownerOf' | 'isThere' | 'isReserved'>;
+  readonly names: Pick<NameRegistry, 'ownerOf' | 'isThere' | 'isReserved'>;
   /** A tool that this caller may know of; throws `tool-unknown`. */
   readonly resolve: (ref: string, caller: Caller) => ToolEntry;
   /** Calls within a call, with the rights of whoever made it. */

@@ -118,17 +118,17 @@ export const permissionMutants: MutantsByPromise = {
     },
     {
       what: 'a name that belongs to another file can be taken',
-      file: 'src/names/name-owners.ts',
+      file: 'src/names/name-registry.ts',
       find: 'if (owner !== undefined && isAssigned(name, path) !== true && !comesBefore(path, name)) return',
       replace: 'if (false) return',
-      tests: ['test/names/name-owners.test.ts'],
+      tests: ['test/names/name-registry.test.ts'],
     },
     {
       what: 'the bare name of a tool goes to whoever defines it last',
-      file: 'src/names/name-owners.ts',
+      file: 'src/names/name-registry.ts',
       find: 'if (isBare && !getsTool(each, path)) {',
       replace: 'if (false) {',
-      tests: ['test/names/name-owners.test.ts'],
+      tests: ['test/names/name-registry.test.ts'],
     },
     {
       what: 'a file that comes back has the grants of the one that was deleted',

@@ -9,7 +9,7 @@ import { Deadline } from '../../../src/engines/deadline.ts';
 import type { Engine } from '../../../src/engines/engine.ts';
 import type { EventEnvelope, EventLog } from '../../../src/events/event.ts';
 import { createEventLog } from '../../../src/events/event-log.ts';
-import { createNameBook } from '../../../src/names/name-owners.ts';
+import { createNameRegistry } from '../../../src/names/name-registry.ts';
 import { decideGrants } from '../../../src/permissions/decision.ts';
 import type { Compiler } from '../../../src/plugins/compile/compile-types.ts';
 import type { SchemaReader } from '../../../src/plugins/schema/schema-types.ts';
@@ -86,7 +86,7 @@ export async function startRig(shared: SharedParts, options: RigOptions = {}): P
   const log = createEventLog({ store, now: Date.now });
   const events: EventEnvelope[] = [];
   log.subscribe({}, (event) => events.push(event));
-  const names = createNameBook({
+  const names = createNameRegistry({
     table: store.names,
     isThere: existsSync,
     onFault: (error) => {
