@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { createNameBook, type NameBookParts, type NameChange } from '../../src/names/name-owners.ts';
+import { createNameRegistry, type NameChange, type NameRegistryParts } from '../../src/names/name-registry.ts';
 import { temporaryStore } from '../store/temporary-store.ts';
 
 const wanted = (name: string, tools: readonly string[] = [name], version = '1.0.0') => ({ name, tools, version });
 
 /** A book over a real table, with files that come and go. */
-function openBook(options: Partial<NameBookParts> & { store?: ReturnType<typeof temporaryStore> } = {}) {
+function openBook(options: Partial<NameRegistryParts> & { store?: ReturnType<typeof temporaryStore> } = {}) {
   const { store = temporaryStore(), ...more } = options;
   const gone = new Set<string>();
   const changes: NameChange[] = [];
-  const book = createNameBook({
+  const book = createNameRegistry({
     table: store.names,
     isThere: (path) => !gone.has(path),
     onChange: (change) => changes.push(change),
@@ -28,7 +28,7 @@ function openBook(options: Partial<NameBookParts> & { store?: ReturnType<typeof 
   return { book, store, gone, changes, add };
 }
 
-describe('createNameBook', () => {
+describe('createNameRegistry', () => {
   it('gives a name to whoever had it first, and remembers that', () => {
     const { add, store, book } = openBook();
     expect(add('weather', wanted('weather'))).toBeUndefined();
