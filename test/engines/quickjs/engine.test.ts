@@ -64,6 +64,20 @@ describe('createQuickJsEngine', () => {
     expect([await call('a'), await call('a'), await call('b'), await call('a')]).toEqual([1, 2, 1, 3]);
   });
 
+  it('tells each call in a kept cell of itself, and gives it chance of its own', async () => {
+    const program = await cells.load(
+      '{ tools: { first: { handler: (_, context) => [context.executionId, context.caller.id, Math.random()] }, ' +
+        'second: { handler: () => "second" } } }',
+    );
+    const kept = { isolation: 'plugin', cellKey: 'shared', handler: 'first' } as const;
+    const rows = [];
+    for (const caller of ['ann', 'bob', 'bob']) rows.push(outputOf(await cells.call(program, { ...kept, caller })) as unknown[]);
+    expect(rows.map((row) => row[1])).toEqual(['ann', 'bob', 'bob']);
+    expect(new Set(rows.map((row) => row[0])).size).toBe(3);
+    expect(new Set(rows.map((row) => row[2])).size).toBe(3);
+    expect(outputOf(await cells.call(program, { ...kept, handler: 'second' }))).toBe('second');
+  });
+
   it('moves session cells out of a worker and back without losing state', async () => {
     const program = await cells.load('(() => { let count = 0; return { handler: () => ++count }; })()');
     const keys = Array.from({ length: 40 }, (_, index) => `session-${index}`);

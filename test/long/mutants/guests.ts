@@ -134,6 +134,13 @@ export const guestMutants: MutantsByPromise = {
       tests: ['test/engines/quickjs/engine.test.ts', 'test/engines/quickjs/context.test.ts'],
     },
     {
+      what: 'a call in a kept cell is told who called before it',
+      file: 'src/guests/cell/context.ts',
+      find: '  facts = undefined;\n',
+      replace: '',
+      tests: ['test/engines/quickjs/engine.test.ts'],
+    },
+    {
       what: 'memory has no bound',
       file: 'src/engines/quickjs/worker/slice-runner.ts',
       find: 'if (this.#cell && this.#cell.heapBytes() > this.#memoryBytes) this.#stopped ',
