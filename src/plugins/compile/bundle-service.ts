@@ -11,6 +11,7 @@ export type BundleOutcome =
 
 /** How long a build may take. */
 export interface BundleBounds {
+  /** Of its share: beside n - 1 others a build has n times as long, and while the machine sleeps nothing counts. */
   readonly wallMs: number;
   /** Asked once when a build takes long: what it waits for and will never get. */
   readonly findObstacle: () => string | undefined;
@@ -18,6 +19,8 @@ export interface BundleBounds {
 
 /** Nearly every build is over by then. */
 const slowAfterMs = 500;
+const tickMs = 250;
+const maxRetries = 3;
 
 /**
  * Runs a build in esbuild's one service of this process. Input that kills or blocks the service (deep nesting overflows
@@ -25,17 +28,10 @@ const slowAfterMs = 500;
  * beside others, are run again by themselves.
  */
 export async function runBundle(options: BuildOptions & { write: false }, bounds: BundleBounds): Promise<BundleOutcome> {
-  const others = startedBuilds;
-  runningBuilds += 1;
-  startedBuilds += 1;
-  const wasCrowded = runningBuilds > 1;
-  const outcome = await attempt(options, bounds).finally(() => {
-    runningBuilds -= 1;
-  });
-  if (outcome.kind !== 'overwhelmed') return outcome;
-  // Time that others took does not count: who had the service to himself had his time.
-  if (outcome.reason === 'time' && !wasCrowded && startedBuilds === others + 1) return outcome;
-  const turn = retryTurn.then(() => attempt(options, bounds));
+  const { outcome, wasAlone } = await attemptBeside(options, bounds);
+  // Who had the service to himself had his time, and nobody else ended it.
+  if (outcome.kind !== 'overwhelmed' || (outcome.reason === 'time' && wasAlone)) return outcome;
+  const turn = retryTurn.then(() => retry(options, bounds));
   retryTurn = turn.then(
     () => undefined,
     () => undefined,
@@ -50,6 +46,27 @@ let startedBuilds = 0;
 let retryTurn: Promise<void> = Promise.resolve();
 let stopping: Promise<void> | undefined;
 
+/** Builds that begin meanwhile go on beside it: what ends the service under a retry may be one of these. */
+async function retry(options: BuildOptions & { write: false }, bounds: BundleBounds): Promise<BundleOutcome> {
+  for (let left = maxRetries; ; left -= 1) {
+    const { outcome, wasAlone } = await attemptBeside(options, bounds);
+    const isOthers = outcome.kind === 'overwhelmed' && outcome.reason === 'crash' && !wasAlone;
+    if (!isOthers || left === 1) return outcome;
+  }
+}
+
+/** One attempt, and whether no other one ran at any time of it. */
+async function attemptBeside(options: BuildOptions & { write: false }, bounds: BundleBounds) {
+  const isFirst = runningBuilds === 0;
+  runningBuilds += 1;
+  startedBuilds += 1;
+  const started = startedBuilds;
+  const outcome = await attempt(options, bounds).finally(() => {
+    runningBuilds -= 1;
+  });
+  return { outcome, wasAlone: isFirst && startedBuilds === started };
+}
+
 /** Ends the service of this process; the next build starts it again. */
 export function stopBundler(): Promise<void> {
   stopping ??= Promise.resolve(stop()).finally(() => {
@@ -61,7 +78,11 @@ export function stopBundler(): Promise<void> {
 async function attempt(options: BuildOptions & { write: false }, bounds: BundleBounds): Promise<BundleOutcome> {
   if (stopping !== undefined) await stopping;
   const wall = Promise.withResolvers<Extract<BundleOutcome, { kind: 'overwhelmed' | 'stuck' }>>();
-  const timer = setTimeout(() => wall.resolve({ kind: 'overwhelmed', reason: 'time' }), bounds.wallMs);
+  let leftMs = bounds.wallMs;
+  const clock = setInterval(() => {
+    leftMs -= tickMs / runningBuilds;
+    if (leftMs <= 0) wall.resolve({ kind: 'overwhelmed', reason: 'time' });
+  }, tickMs);
   const slow = setTimeout(() => {
     const obstacle = bounds.findObstacle();
     if (obstacle !== undefined) wall.resolve({ kind: 'stuck', obstacle });
@@ -77,7 +98,7 @@ async function attempt(options: BuildOptions & { write: false }, bounds: BundleB
     await stopBundler();
     return { kind: 'overwhelmed', reason: 'crash' };
   } finally {
-    clearTimeout(timer);
+    clearInterval(clock);
     clearTimeout(slow);
   }
 }

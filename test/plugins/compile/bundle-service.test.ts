@@ -1,5 +1,5 @@
 import type { BuildOptions } from 'esbuild';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { runBundle, stopBundler } from '../../../src/plugins/compile/bundle-service.ts';
 
 const never = new Promise<never>(() => {});
@@ -79,5 +79,49 @@ describe('runBundle', () => {
     ]);
     expect(stuck).toEqual({ kind: 'overwhelmed', reason: 'time' });
     expect(other.kind).toBe('built');
+  });
+
+  it('counts of the time only its share while others run', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'setTimeout', 'clearInterval', 'clearTimeout'] });
+    try {
+      const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const end = Promise.withResolvers<void>();
+      const attempts = [0, 0];
+      const builds = begun.map(({ resolve }, index) =>
+        runBundle(
+          optionsOf((attempt) => {
+            attempts[index] = attempt;
+            resolve();
+            return end.promise;
+          }),
+          bounds,
+        ),
+      );
+      await Promise.all(begun.map(({ promise }) => promise));
+      await vi.advanceTimersByTimeAsync(bounds.wallMs * 1.5);
+      end.resolve();
+      expect((await Promise.all(builds)).map(({ kind }) => kind)).toEqual(['built', 'built']);
+      expect(attempts).toEqual([1, 1]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('runs a build again whose second attempt died with the bundler of another', async () => {
+    const isAgain = Promise.withResolvers<void>();
+    const victim = runBundle(
+      optionsOf((attempt) => {
+        if (attempt === 2) isAgain.resolve();
+        return attempt === 1 ? stopBundler() : attempt === 2 ? never : undefined;
+      }),
+      bounds,
+    );
+    await isAgain.promise;
+    const guilty = runBundle(
+      optionsOf((attempt) => (attempt === 1 ? stopBundler() : undefined)),
+      bounds,
+    );
+    expect((await victim).kind).toBe('built');
+    expect((await guilty).kind).toBe('built');
   });
 });
