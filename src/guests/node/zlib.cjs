@@ -38,28 +38,35 @@ function view(data) {
   return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 }
 
-function createStream(kind, options) {
-  const { Transform } = require('node:stream');
-  const chunks = [];
-  return new Transform({
-    ...options,
-    transform(chunk, _encoding, done) {
-      chunks.push(chunk);
+const collected = new WeakMap();
+
+/** A class that packages may extend. It becomes a stream when the first one is made: few of those that load `zlib` make any. */
+function makeClass(name, kind) {
+  const unpacks = /^(?:gun|in|un|brotliDe|zstdDe)/.test(kind);
+  const Class = {
+    [name]: function (options) {
+      const { Transform } = require('node:stream');
+      if (!(Class.prototype instanceof Transform)) Object.setPrototypeOf(Class.prototype, Transform.prototype);
+      const stream = Reflect.construct(Transform, [options], new.target ?? Class);
+      collected.set(stream, { chunks: [], options });
+      return stream;
+    },
+  }[name];
+  Object.assign(Class.prototype, {
+    _transform(chunk, _encoding, done) {
+      collected.get(this).chunks.push(chunk);
       done();
     },
-    flush(done) {
+    _flush(done) {
+      const { chunks, options } = collected.get(this);
       try {
-        done(
-          null,
-          chunks.length === 0 && /^(?:gun|in|un|brotliDe|zstdDe)/.test(kind)
-            ? undefined
-            : work(kind, Buffer.concat(chunks), options),
-        );
+        done(null, chunks.length === 0 && unpacks ? undefined : work(kind, Buffer.concat(chunks), options));
       } catch (error) {
         done(error);
       }
     },
   });
+  return Class;
 }
 
 for (const kind of kinds) {
@@ -76,8 +83,9 @@ for (const kind of kinds) {
       callback(null, result);
     });
   };
-  exports[`create${name}`] = (options) => createStream(kind, options);
-  exports[name] = (options) => createStream(kind, options);
+  const Class = makeClass(name, kind);
+  exports[name] = Class;
+  exports[`create${name}`] = (options) => new Class(options);
 }
 
 /** The checksum of gzip and zip, four bytes of a text or bytes after those of `value`. */

@@ -103,6 +103,12 @@ describe('node:crypto', () => {
   });
 });
 
+describe('node:zlib', () => {
+  it('has classes that packages extend, as in Node', async () => {
+    await expectSameAsNode('zlib-classes');
+  });
+});
+
 describe('node:events', () => {
   it('emits as Node does', async () => {
     await expectSameAsNode('events-emit');

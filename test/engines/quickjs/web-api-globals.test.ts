@@ -43,6 +43,23 @@ describe('installWebApi', () => {
       [true, 5, 1],
     );
   });
+
+  it('has what the language has and the engine lacks', async () => {
+    const methods = `{ [Symbol.dispose]: () => 1, [Symbol.asyncDispose]: () => 2 }`;
+    await expectSameAsNode(
+      guest,
+      `const all = ${methods}; return [Object.keys(all), Object.getOwnPropertySymbols(all).map(String)]`,
+    );
+    await expectSameAsNode(
+      guest,
+      `async function* count() { yield 1; yield Promise.resolve(2); }
+       return [
+         await Array.fromAsync(count()), await Array.fromAsync([Promise.resolve(1), 2], (item, index) => item + index),
+         await Array.fromAsync({ length: 2, 0: Promise.resolve('a'), 1: 'b' }), await Array.fromAsync('ab'),
+         await Array.fromAsync(5).then(String), await Array.fromAsync(null).catch((error) => error.name),
+       ]`,
+    );
+  });
 });
 
 describe('listLazyGlobals', () => {
