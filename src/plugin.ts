@@ -153,11 +153,14 @@ export interface PluginPermissions {
 /** A plugin with one handler. */
 export type SinglePlugin<Parameters = unknown> = PluginSettings & ToolDefinition<Parameters>;
 
+// biome-ignore lint/suspicious/noExplicitAny: every tool has arguments of its own
+type AnyTool = ToolDefinition<any>;
+
 /** A plugin with several tools; wrap each in `defineTool` to type its arguments. */
 export interface ToolsPlugin extends PluginSettings {
   readonly tags?: readonly string[];
-  // biome-ignore lint/suspicious/noExplicitAny: every tool of the table has arguments of its own
-  readonly tools: Readonly<Record<string, ToolDefinition<any>>>;
+  /** By their names, or a list of tools that name themselves. */
+  readonly tools: Readonly<Record<string, AnyTool>> | readonly (AnyTool & { readonly name: string })[];
 }
 
 /** A plugin without a tool. */

@@ -57,6 +57,9 @@ async function findTools(namespace: Json): Promise<Found[]> {
       : main;
   const found = await collect(holder, 'default', 0);
   if (found.length > 0) return unique(found);
+  // Exports that are the members of one tool: `description`, `parameters`, `execute`.
+  const whole = typeof named.description === 'string' ? readTool({ ...named }) : undefined;
+  if (whole !== undefined) return [{ ...whole, key: 'default' }];
   const fromNames: Found[] = [];
   for (const [key, value] of Object.entries(named)) if (key !== '__esModule') fromNames.push(...(await collect(value, key, 0)));
   if (fromNames.length > 0) return unique(fromNames);

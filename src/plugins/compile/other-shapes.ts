@@ -8,7 +8,7 @@ const describing =
 
 /** Words of other tool formats; a file without them is not tried as one of theirs. */
 const otherWords =
-  /\b(?:inputSchema|input_schema|execute|registerTool|setRequestHandler|McpServer|FastMCP|Dynamic(?:Structured)?Tool|StructuredTool|createTool|_call)\b|\.(?:tool|addTool|registerCommand)\s*\(|\btool\s*\(|\bfunc\s*:|[{,]\s*(?:async\s+)?run\s*(?::\s*(?:async\b|function\b|\()|\([^)]*\)[^{;]*\{)/;
+  /\b(?:inputSchema|input_schema|execute|registerTool|setRequestHandler|McpServer|FastMCP|Dynamic(?:Structured)?Tool|StructuredTool|createTool|_call)\b|\.(?:tool|addTool|registerCommand)\s*\(|\btool\s*\(|\bfunc\s*:|\btype['"]?\s*:\s*['"]function['"]|[{,]\s*(?:async\s+)?run\s*(?::\s*(?:async\b|function\b|\()|\([^)]*\)[^{;]*\{)/;
 
 /** Whether the text of an entry may describe tools in another format than Hotcell's, or imports a library for that. */
 export function speaksOfOtherTools(text: string): boolean {

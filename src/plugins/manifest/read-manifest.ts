@@ -200,7 +200,7 @@ function readTools(node: ManifestNode, { name, hasOfferings, input, warn }: Tool
     inferred: input.inferred && Object.hasOwn(input.inferred.handlers, handler) ? input.inferred.handlers[handler] : undefined,
     warn,
   });
-  const table = readObject(node, 'tools');
+  const table = readToolTable(node);
   if (node.data.handler !== undefined || (!table && !hasOfferings)) tools.push(readTool(node, { ...context('default'), name }));
   const entries = Object.keys(table?.data ?? {});
   if (table && (entries.length === 0 || entries.length > maxTools)) {
@@ -209,18 +209,33 @@ function readTools(node: ManifestNode, { name, hasOfferings, input, warn }: Tool
   for (const key of table ? entries : []) {
     const tool = table && readObject(table, key);
     if (!tool) continue;
-    if (!namePattern.test(key) || key === 'default') {
-      throw new HotcellError('manifest-invalid', `"${key}" cannot be the name of a tool.`, {
+    const toolName = Array.isArray(node.data.tools) ? readListedName(tool) : key;
+    if (!namePattern.test(toolName) || toolName === 'default') {
+      throw new HotcellError('manifest-invalid', `"${toolName}" cannot be the name of a tool.`, {
         facts: { key: tool.path },
         fix: 'Use 1 to 64 letters, digits, "_" or "-", and not "default".',
       });
     }
-    if (tools.some((known) => known.name === key))
-      throw invalidField(tool.path, 'named unlike the plugin, which has a handler too', key);
-    checkKeys(tool, toolKeys);
-    tools.push(readTool(tool, { ...context(key), name: key, defaults: node }));
+    if (tools.some((known) => known.name === toolName))
+      throw invalidField(tool.path, 'named unlike the other tools and unlike a plugin that has a handler too', toolName);
+    checkKeys(tool, tool.data.name === toolName ? [...toolKeys, 'name'] : toolKeys);
+    tools.push(readTool(tool, { ...context(key), name: toolName, defaults: node }));
   }
   return tools;
+}
+
+/** The tools by the key under which engines find their handlers; those of a list stand under their numbers. */
+function readToolTable(node: ManifestNode): ManifestNode | undefined {
+  const { tools } = node.data;
+  // The functions of a module in WebAssembly have names alone.
+  if (Array.isArray(tools) && node.data.engine !== 'extism') return { path: pathOf(node, 'tools'), data: { ...tools } };
+  return readObject(node, 'tools');
+}
+
+function readListedName(tool: ManifestNode): string {
+  const name = readTextField(tool, 'name', 64);
+  if (name === undefined) throw invalidField(pathOf(tool, 'name'), 'the name of the tool, since "tools" is a list', undefined);
+  return name;
 }
 
 function readHooks(node: ManifestNode): PluginManifest['hooks'] {

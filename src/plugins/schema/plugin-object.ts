@@ -58,15 +58,32 @@ export function findHandlers(graph: ModuleGraph, plugin: PluginNode): HandlerNod
   const handler = memberOf(graph, plugin, 'handler');
   if (handler) add('default', handler.value, handler.start);
   const tools = memberOf(graph, plugin, 'tools');
-  const table = tools && resolveObject(graph, tools.value);
-  for (const property of table?.node.properties ?? []) {
-    const key = property.type === 'Property' && !property.computed ? keyName(property.key) : undefined;
-    if (!table || property.type !== 'Property' || key === undefined) continue;
-    const tool = resolveObject(graph, { module: table.module, node: property.value });
+  for (const [key, entry] of tools ? listTools(graph, tools.value) : []) {
+    const tool = resolveObject(graph, entry);
     const toolHandler = tool && propertyOf(graph, tool, 'handler');
     if (toolHandler) add(key, { module: toolHandler.module, node: toolHandler.node.value }, toolHandler.node.start);
   }
   return handlers;
+}
+
+/** The tools of a table by their keys, those of a list by their numbers. */
+function listTools(graph: ModuleGraph, from: Found<ValueNode>): [key: string, tool: Found<ValueNode>][] {
+  const list = follow(graph, from, (node) => (node.type === 'ArrayExpression' ? node : undefined));
+  if (list) {
+    const { module, node } = list;
+    const spread = node.elements.findIndex((element) => element === null || element.type === 'SpreadElement');
+    return node.elements
+      .slice(0, spread < 0 ? undefined : spread)
+      .flatMap((element, index) =>
+        element && element.type !== 'SpreadElement' ? [[`${index}`, { module, node: element }]] : [],
+      );
+  }
+  const table = resolveObject(graph, from);
+  return (table?.node.properties ?? []).flatMap((property) => {
+    const key = property.type === 'Property' && !property.computed ? keyName(property.key) : undefined;
+    if (!table || property.type !== 'Property' || key === undefined) return [];
+    return [[key, { module: table.module, node: property.value }]];
+  });
 }
 
 /** Follows names, `satisfies`, `as` and calls such as `definePlugin({…})` to the object that an expression stands for. */

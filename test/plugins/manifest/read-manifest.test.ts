@@ -122,6 +122,23 @@ describe('readManifest', () => {
     ]);
   });
 
+  it('reads a list of tools that name themselves', () => {
+    const { tools } = manifestOf({
+      tools: [
+        { name: 'add', description: 'Adds.', handler: fn },
+        { name: 'sub', description: 'Subtracts.', handler: fn },
+      ],
+    });
+    expect(tools.map(({ name, handler }) => [name, handler])).toEqual([
+      ['add', '0'],
+      ['sub', '1'],
+    ]);
+  });
+
+  it('lets a tool of the table say the name that it has', () => {
+    expect(manifestOf({ tools: { add: { name: 'add', handler: fn } } }).tools[0]?.name).toBe('add');
+  });
+
   it('prefers declared parameters to types, and types to usage', () => {
     const type = { type: 'object', properties: { fromType: {} } };
     const inferred = {
@@ -182,6 +199,24 @@ describe('readManifest', () => {
     ['parameters with a function', { parameters: { properties: { a: fn } } }, /must be plain JSON, but is a function/],
     ['parameters over 64 KB', { parameters: { description: 'x'.repeat(70_000) } }, /larger than 64 KB/],
     ['a tool without a name', { tools: { 'a b': { handler: fn } } }, /"a b" cannot be the name of a tool/],
+    ['a list with a tool that has no name', { tools: [{ handler: fn }] }, /"tools\.0\.name" must be the name of the tool/],
+    [
+      'a list with the same name twice',
+      {
+        tools: [
+          { name: 'a', handler: fn },
+          { name: 'a', handler: fn },
+        ],
+      },
+      /"tools\.1" must be named unlike/,
+    ],
+    ['a list without one', { tools: [] }, /"tools" must be an object with 1 to 64 tools/],
+    [
+      'a list of tools of WebAssembly',
+      { engine: 'extism', tools: [{ name: 'a', handler: fn }] },
+      /"tools" must be an object, but is a list/,
+    ],
+    ['another name in the table', { tools: { a: { name: 'b', handler: fn } } }, /Unknown key "tools.a.name"/],
     ['tools without one', { tools: {} }, /"tools" must be an object with 1 to 64 tools/],
     [
       'a misspelt key of a tool',

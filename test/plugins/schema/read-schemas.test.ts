@@ -58,6 +58,14 @@ describe('readSchemas: where the handler is', () => {
     expect(handlers['c-d']?.input).toEqual({ type: 'object', properties: {}, additionalProperties: false });
   });
 
+  it('reads the tools of a list by their numbers', () => {
+    const { handlers } = read(`
+      const first = { name: 'a', handler(args: { city: string }) {} };
+      export default { tools: [first, { name: 'b', handler: (x: {}) => 1 }, ...others, { handler: (x: {}) => 2 }] };`);
+    expect(handlers['0']?.input).toEqual(oneString);
+    expect(Object.keys(handlers)).toEqual(['0', '1']);
+  });
+
   it('says nothing about a handler without types', () => {
     expect(read('export default { handler: async (args: any) => args }').handlers.default).toEqual({ warnings: [] });
     expect(read('export default { handler: async (args) => args }').handlers.default).toEqual({ warnings: [] });

@@ -79,6 +79,18 @@ const files: Record<string, string> = {
     export default new Clock();`,
   'list.cjs': `module.exports = [ { name: 'first', description: 'First', input_schema: { type: 'object' }, execute: () => 'first' },
     { type: 'function', function: { name: 'second', description: 'Second', parameters: { type: 'object' } }, run: () => 'second' } ];`,
+  'exports.ts': `
+    export const description = 'Turns a text round';
+    export const parameters = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] };
+    export async function execute({ text }: { text: string }) { return [...text].reverse().join(''); }`,
+  'spec.ts': `
+    export default { type: 'function', function: { name: 'spec_length', description: 'Counts', parameters: { type: 'object', properties: { s: { type: 'string' } } } },
+      handler: ({ s }: { s: string }) => s.length };`,
+  'own_list.ts': `
+    export default { version: '1.2.0', tools: [
+      { name: 'own_half', description: 'Halves', handler: ({ n }: { n: number }) => n / 2 },
+      { name: 'own_twice', description: 'Doubles', handler: ({ n }: { n: number }) => n * 2 },
+    ] };`,
   'late.js': `
     import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
     const KEY = process.env.LATE_KEY;
@@ -122,12 +134,19 @@ describe('tool files in other shapes', () => {
       'area.ts': 'function',
       'instance.ts': 'AI SDK',
       'list.cjs': 'Anthropic, OpenAI function',
+      'exports.ts': 'AI SDK',
+      'spec.ts': 'OpenAI function',
+      'own_list.ts': undefined,
       'late.js': 'MCP server',
     });
   });
 
   it.each([
     ['shout', { text: 'a' }, 'A'],
+    ['exports', { text: 'abc' }, 'cba'],
+    ['spec_length', { s: 'abc' }, 3],
+    ['own_half', { n: 4 }, 2],
+    ['own_twice@1.2.0', { n: 4 }, 8],
     ['mcp_add', { a: 1, b: 2 }, '3'],
     ['low_echo', { text: 'x' }, 'low.echo:x'],
     ['ping', {}, 'pong'],
