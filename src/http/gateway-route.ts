@@ -24,6 +24,8 @@ export interface GatewayRouteParts extends GatewayParts {
 /** The routes, once they are registered. */
 export interface GatewayRoutes {
   readonly open: () => Promise<Gateway>;
+  /** Answers a failure in the format of the client. */
+  readonly refuse: (request: FastifyRequest, reply: FastifyReply, failure: unknown) => Promise<FastifyReply>;
   readonly close: () => void;
 }
 
@@ -38,6 +40,10 @@ export function registerGatewayRoutes(app: FastifyInstance, parts: GatewayRouteP
   const open = (): Promise<Gateway> => {
     opening ??= import('../gateway/gateway.ts').then(({ createGateway }) => createGateway(parts));
     return opening;
+  };
+  const refuseIn = async (format: WireFormatName, reply: FastifyReply, failure: unknown) => {
+    const { replyError } = await import('../gateway/gateway.ts');
+    return send(reply, replyError(format, toHotcellError(failure, parts.log)));
   };
   const streams = new Set<{ readonly caller: Caller; readonly end: () => void }>();
   const unwatchKeys = parts.watchKeys(() => {
@@ -69,10 +75,7 @@ export function registerGatewayRoutes(app: FastifyInstance, parts: GatewayRouteP
         const asked = { headers, query: Object(query), body, caller, signal: controller.signal };
         return send(reply, await answer(door, asked, String(Object(params)['*'] ?? Object(params).id ?? '')));
       },
-      errorHandler: async (thrown, request, reply) => {
-        const { replyError } = await import('../gateway/gateway.ts');
-        return send(reply, replyError(formatOf(format, request), toHotcellError(thrown, parts.log)));
-      },
+      errorHandler: (thrown, request, reply) => refuseIn(formatOf(format, request), reply, thrown),
     });
   }
 
@@ -94,6 +97,8 @@ export function registerGatewayRoutes(app: FastifyInstance, parts: GatewayRouteP
 
   return {
     open,
+    refuse: (request, reply, failure) =>
+      refuseIn(request.url.startsWith('/v1beta/') ? 'gemini' : modelFormatOf(request.headers), reply, failure),
     close() {
       unwatchKeys();
       void opening?.then((door) => door.close());

@@ -19,7 +19,13 @@ export function refuseUnknownRoute(method: string, url: string, routes: readonly
   }
   const near = findNearNames(shown, new Set(routes.map((route) => route.path)));
   const hint = near.length > 0 ? ` Near: ${near.join(', ')}.` : '';
-  return new HotcellError('not-found', `Nothing is served at ${shown}.${hint}`, { facts: { near } });
+  const fix = isModelPath(path) ? { fix: 'What clients of models find here: hotcell docs gateway.' } : {};
+  return new HotcellError('not-found', `Nothing is served at ${shown}.${hint}`, { facts: { near }, ...fix });
+}
+
+/** Whether a client of models asks there, which reads failures in its own format. */
+export function isModelPath(url: string): boolean {
+  return /^\/v1(?:beta)?\//.test(url);
 }
 
 function fitsPath(template: string, path: string): boolean {

@@ -28,7 +28,7 @@ import { registerWebSocket } from './json-rpc/web-socket.ts';
 import { registerMcpRoute } from './mcp-route.ts';
 import { createMetrics } from './metrics.ts';
 import { describeModelTotals } from './model-metrics.ts';
-import { type KnownRoute, refuseUnknownRoute } from './not-found.ts';
+import { isModelPath, type KnownRoute, refuseUnknownRoute } from './not-found.ts';
 import { formatProblem, problemType, toHotcellError } from './problem-reply.ts';
 import { registerResponsesSocket } from './responses-socket.ts';
 import { type RouteParts, registerOperation } from './routes.ts';
@@ -109,7 +109,10 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   registerDoorAdmission(app, { connections, shares });
   registerUnreadAnswers(app, shares.unread);
   app.setErrorHandler((error, request, reply) => sendProblem(reply, toHotcellError(error, log), request.caller?.role));
-  app.setNotFoundHandler((request, reply) => sendProblem(reply, refuseUnknownRoute(request.method, request.url, routes)));
+  app.setNotFoundHandler((request, reply) => {
+    const refusal = refuseUnknownRoute(request.method, request.url, routes);
+    return models && isModelPath(request.url) ? models.refuse(request, reply, refusal) : sendProblem(reply, refusal);
+  });
 
   const endStreams = registerEventStream(app, { events, authenticate, isCurrent, watchKeys, shares: shares.streams });
   const keyed = { authenticate, isCurrent, watchKeys };

@@ -177,3 +177,29 @@ describe('beside answers', () => {
     expect((await house.post('/v1/embeddings', { model: 'anthropic/e-1', input: 'Hi' })).status).toBe(400);
   });
 });
+
+describe('a client of models at an address that is not served', () => {
+  const clients = [
+    ['/v1/images/generations', {}, (body: unknown) => Object(body).error.code],
+    ['/v1/chat/completion', {}, (body: unknown) => Object(body).error.code],
+    ['/v1/nothing', { 'anthropic-version': '2023-06-01' }, (body: unknown) => `${Object(body).type} ${Object(body).error.type}`],
+    ['/v1beta/models:none', {}, (body: unknown) => Object(body).error.status],
+  ] as const;
+
+  it.each(clients)('reads of %s in its own format', async (path, headers, read) => {
+    const response = await house.post(path, {}, headers);
+    const body: unknown = await response.json();
+    expect(response.status).toBe(404);
+    expect(Object(body).error.message).toContain(`Nothing is served at ${path}.`);
+    expect(Object(body).error.message).toContain('hotcell docs gateway');
+    expect(String(read(body))).toMatch(/not.found/i);
+  });
+
+  it('reads that the method is another', async () => {
+    const response = await house.get('/v1/chat/completions');
+    expect([response.status, Object(await response.json()).error.message]).toEqual([
+      405,
+      expect.stringContaining('answers POST'),
+    ]);
+  });
+});
