@@ -32,7 +32,8 @@ export function checkSettings(
     Type.IsUnion(schema) && isPlainObject(value) ? schema.anyOf.filter((each) => Type.IsObject(each) || Type.IsRecord(each)) : [];
   const [onlyMap] = maps;
   if (onlyMap !== undefined && maps.length === 1) return checkSettings(onlyMap, value, path, root);
-  return [{ path, reason: `must be ${describeWanted(schema)} and is ${describeValue(value)}` }];
+  const shown = mayBeSecret(path) && typeof value === 'string' ? 'a text' : describeValue(value);
+  return [{ path, reason: `must be ${describeWanted(schema)} and is ${shown}` }];
 }
 
 function checkObject(
@@ -44,10 +45,24 @@ function checkObject(
   return Object.entries(value).flatMap(([key, item]) => {
     const schema = Object.hasOwn(properties, key) ? properties[key] : undefined;
     if (schema !== undefined) return item === undefined ? [] : checkSettings(schema, item, [...path, key], root);
-    const meant = suggestNearNames(key, Object.keys(properties)) || askForOneOf(findElsewhere(key, root));
+    const names = Object.keys(properties);
+    const meant = suggestNearNames(key, names) || askForOneOf(findOtherWord(key, names)) || askForOneOf(findElsewhere(key, root));
     return [{ path: [...path, key], reason: `is not a known key.${meant}` }];
   });
 }
+
+/** What other programs call a key that stands at this level: `apiKey` for `key`. */
+function findOtherWord(key: string, names: readonly string[]): string[] {
+  const plain = key.toLowerCase().replaceAll(/[_-]/g, '');
+  return names.filter((name) => otherWords[name]?.includes(plain));
+}
+
+const otherWords: Readonly<Record<string, readonly string[]>> = {
+  key: ['apikey', 'token', 'secret', 'apikeyenv', 'keyenv'],
+  baseUrl: ['url', 'endpoint', 'host', 'address', 'apibase', 'apiurl'],
+  format: ['type', 'api', 'protocol', 'kind'],
+  model: ['defaultmodel', 'modelname'],
+};
 
 /** Where a key stands that was written at another level: `queue.maxPending` for `maxPending`. */
 function findElsewhere(name: string, schema: TSchema, path: readonly string[] = []): string[] {
@@ -67,6 +82,11 @@ function findMissing(schema: TSchema, value: object, path: readonly string[]): S
 /** True for objects as YAML and JSON make them. */
 export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+/** Where keys and tokens are named: what stands there in a wrong place may be one itself, and messages go into logs. */
+function mayBeSecret(path: readonly string[]): boolean {
+  return path.some((name) => ['secrets', 'env', 'headers', 'plugins', 'key'].includes(name));
 }
 
 function describeWanted(schema: TSchema): string {

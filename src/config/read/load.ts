@@ -37,7 +37,7 @@ export function loadConfig({ flags, env, cwd, parsePermissions }: ConfigInput): 
   if (configFile !== undefined) sources.unshift(readFileSource(configFile));
   const problems: string[] = [];
   const layers = sources.map((source) => checkSource(source, problems));
-  const grants = readGrants(layers, parsePermissions, problems);
+  const grants = readGrants(sources, layers, parsePermissions, problems);
   for (const { repair } of layers) {
     const parsed = parsePermissions({ net: repair?.sources ?? [] });
     if (!parsed.ok) problems.push(`repair.sources: ${parsed.message.replace(/\.$/, '')}`);
@@ -69,12 +69,20 @@ function checkSource({ value, baseDir, nameOf }: SettingSource, problems: string
 }
 
 /** Only the file can hold grants; their values are read by the one parser of permissions. */
-function readGrants(layers: readonly Settings[], parsePermissions: ParsePermissions, problems: string[]): Config['grants'] {
-  const blocks = layers.flatMap((layer) => Object.entries(layer.grants ?? {}));
-  const grants = blocks.flatMap(([plugin, block]): [string, PermissionSet][] => {
+function readGrants(
+  sources: readonly SettingSource[],
+  layers: readonly Settings[],
+  parsePermissions: ParsePermissions,
+  problems: string[],
+): Config['grants'] {
+  const blocks = layers.flatMap(({ grants = {} }, index) =>
+    Object.entries(grants).map(([plugin, block]) => ({ plugin, block, nameOf: sources[index]?.nameOf })),
+  );
+  const grants = blocks.flatMap(({ plugin, block, nameOf }): [string, PermissionSet][] => {
     const parsed = parsePermissions(block);
     if (parsed.ok) return [[plugin, parsed.permissions]];
-    problems.push(`grants.${plugin}: ${parsed.message.replace(/\.$/, '')}`);
+    const key = parsed.key === undefined ? [] : [parsed.key];
+    problems.push(`${nameOf?.(['grants', plugin, ...key]) ?? plugin}: ${parsed.message.replace(/\.$/, '')}`);
     return [];
   });
   return Object.fromEntries(grants);

@@ -188,6 +188,31 @@ describe('loadConfig refuses', () => {
     ]);
   });
 
+  it('a key that has another word here, before one of the same name elsewhere', () => {
+    const provider = 'models:\n  providers:\n    own: { url: "http://127.0.0.1:1", api_key: KEY }';
+    expect(refusal(() => loadText(provider))).toMatch(/own\.url is not a known key\. Did you mean "baseUrl"\?\n.*"key"\?/);
+  });
+
+  it('grants, with the line and the key', () => {
+    const file = join(cwd, 'hotcell.config.yaml');
+    expect(refusal(() => loadText('grants:\n  weather:\n    kv: true\n    net: api.example.com\n'))).toBe(
+      `${file}:4: grants.weather.net: permissions.net must be a list such as ["api.example.com"]; got "api.example.com".`,
+    );
+  });
+
+  it('a secret in the wrong place, without showing it', () => {
+    for (const text of [
+      'secrets: { K: sk-1234 }',
+      'plugins: { weather: sk-1234 }',
+      'env: sk-1234',
+      'mcp: { servers: { a: { command: b, env: sk-1234 } } }',
+    ]) {
+      const message = refusal(() => loadText(text));
+      expect(message).toMatch(/must be a map of keys and values and is a text\.$/);
+      expect(message).not.toContain('sk-1234');
+    }
+  });
+
   it('a list that is too long', () => {
     expect(refusal(() => load({ plugins: Array(65).fill('p') }))).toBe(
       '--plugins must be a list of at most 64 texts and is a list of 65.',
