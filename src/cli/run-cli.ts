@@ -5,6 +5,7 @@ import { describeNoCommand, nameOfCommand, refuseHelpWithNothing } from './comma
 import { examplesOf } from './commands/examples.ts';
 import { commands } from './commands/table.ts';
 import { exitCodeFor, exitCodes } from './exit-codes.ts';
+import { explainFileError } from './file-error.ts';
 import type { CliIo } from './io.ts';
 import { renderError } from './render/error.ts';
 import { type CliSession, createSession } from './session.ts';
@@ -27,7 +28,8 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     });
     await program.parseAsync([...argv], { from: 'user' });
     return session.exitCode;
-  } catch (error) {
+  } catch (thrown) {
+    const error = explainFileError(thrown);
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
     if (isInterrupt(error, io)) return 130;
     io.stderr.write(renderError(nameHelp(error, command), session.style));

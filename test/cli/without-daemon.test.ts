@@ -34,10 +34,33 @@ describe('a command without a daemon', () => {
     close();
   });
 
+  it('says in a sentence what of the folder cannot be written', async () => {
+    const { run, close } = openTerminal({ plugins: 'a file', 'types/hotcell': 'a file' });
+    for (const argv of [['plugin', 'new', 'fresh'], ['init']]) {
+      const { code, err } = await run(argv);
+      expect([code, err]).toEqual([
+        1,
+        expect.stringMatching(/^✗ .*\n {2}.+plugins\S* cannot be used: .+\(E[A-Z]+\)\.\n {2}Fix: .+\n$/),
+      ]);
+    }
+    close();
+  });
+
   it('keeps what is to last', async () => {
     const { cwd, run, close } = openTerminal({ 'plugins/echo.ts': echoPlugin });
     expect((await run(['call', 'echo', 'text=a'])).code).toBe(0);
     expect(readdirSync(cwd).sort()).toEqual(['.hotcell', 'plugins']);
+    close();
+  });
+});
+
+describe('config check', () => {
+  it('refuses folders that a start refuses', async () => {
+    const { run, write, close } = openTerminal({ 'hotcell.config.yaml': 'mounts: { docs: { path: ./docs } }' });
+    const { code, err } = await run(['config', 'check']);
+    expect([code, err]).toEqual([2, expect.stringContaining('mounts.docs.path is no folder')]);
+    write('docs/a.txt', 'a');
+    expect((await run(['config', 'check'])).out).toContain('valid');
     close();
   });
 });

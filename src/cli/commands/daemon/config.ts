@@ -27,7 +27,10 @@ export function registerConfig(program: Command, session: CliSession): void {
     name: 'check',
     about: 'say whether the config file, the environment and the flags are valid',
     run: async ({ json, ...flags }) => {
-      const { configFile } = await session.readConfig(flags);
+      const config = await session.readConfig(flags);
+      // Folders are looked at, too: a start refuses those that are not there or that the daemon lives from.
+      (await import('../../../capabilities/files/mounts.ts')).createMounts(config);
+      const { configFile } = config;
       if (json) session.printJson({ ok: true, configFile: configFile ?? null });
       else session.print(`${session.style.green('✓')} ${configFile ?? 'no config file, the defaults'}: valid\n`);
     },
