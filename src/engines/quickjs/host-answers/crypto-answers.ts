@@ -1,25 +1,12 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
-import { type AnswerNow, readRequest } from './host-answer.ts';
+import { type AnswerNow, asks } from './host-answer.ts';
 import { HostRefusal } from './host-refusal.ts';
 import { Shape } from './shape.ts';
 
 const maxRandomBytes = 65_536;
 
-/** Names of the web and of Node, in lower case, to what the host calls them. */
-const hashNames: Readonly<Record<string, string>> = {
-  md5: 'md5',
-  'sha-1': 'sha1',
-  sha1: 'sha1',
-  'sha-224': 'sha224',
-  sha224: 'sha224',
-  'sha-256': 'sha256',
-  sha256: 'sha256',
-  'sha-384': 'sha384',
-  sha384: 'sha384',
-  'sha-512': 'sha512',
-  sha512: 'sha512',
-};
-
+/** As the host calls them; the web writes `SHA-256`. */
+const hashNames: ReadonlySet<string> = new Set(['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512']);
 const hmacRequest = Shape.Object({ algorithm: Shape.String({ maxLength: 20 }), keyBytes: Shape.Integer({ minimum: 0 }) });
 
 /** Randomness and hashes. */
@@ -37,19 +24,16 @@ export const cryptoAnswers: Readonly<Record<string, AnswerNow>> = {
   'crypto.uuid': () => randomUUID(),
   'crypto.digest': (payload, body) => createHash(findHash(payload)).update(body).digest(),
   // The body is the key, then the data.
-  'crypto.hmac': (payload, body) => {
-    const { algorithm, keyBytes } = readRequest(hmacRequest, payload, 'crypto.hmac');
-    return createHmac(findHash(algorithm), body.subarray(0, keyBytes)).update(body.subarray(keyBytes)).digest();
-  },
+  'crypto.hmac': asks(hmacRequest, ({ algorithm, keyBytes }, body) =>
+    createHmac(findHash(algorithm), body.subarray(0, keyBytes)).update(body.subarray(keyBytes)).digest(),
+  ),
 };
 
 function findHash(name: string): string {
-  const found = Object.hasOwn(hashNames, name.toLowerCase()) ? hashNames[name.toLowerCase()] : undefined;
-  if (found === undefined) {
-    throw new HostRefusal(
-      'not-supported',
-      `The hash "${name.slice(0, 40)}" is not available; there are md5, sha1, sha224, sha256, sha384, sha512.`,
-    );
-  }
-  return found;
+  const found = name.toLowerCase().replace(/^sha-/, 'sha');
+  if (hashNames.has(found)) return found;
+  throw new HostRefusal(
+    'not-supported',
+    `The hash "${name.slice(0, 40)}" is not available; there are ${[...hashNames].join(', ')}.`,
+  );
 }

@@ -33,7 +33,7 @@ export function createHostAnswers(options: {
     const answer = answers.get(op);
     if (!answer) throw new HostRefusal('not-supported', `The operation "${op.slice(0, 60)}" is not known.`);
     try {
-      return answer(payload, body ?? EMPTY);
+      return answer(payload, body ?? EMPTY, op);
     } catch (error) {
       if (error instanceof HostRefusal) throw error;
       // Whatever the platform throws for odd values (a RangeError of Intl, a string too long) is the guest's own mistake.

@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../../collections/bounded-map.ts';
-import { type AnswerNow, readRequest } from './host-answer.ts';
+import { type AnswerNow, asks } from './host-answer.ts';
 import { HostRefusal } from './host-refusal.ts';
 import { Shape } from './shape.ts';
 
@@ -36,7 +36,7 @@ const argument = Shape.Union([
 ]);
 
 const callRequest = Shape.Object({
-  service: Shape.Literals(serviceNames()),
+  service: Shape.Keys(services),
   method: shortText,
   locales,
   options,
@@ -59,7 +59,7 @@ const valueRequest = Shape.Object({
 });
 const listRequest = Shape.Object({
   method: Shape.Literals(['getCanonicalLocales', 'supportedLocalesOf', 'supportedValuesOf']),
-  service: Shape.Optional(Shape.Literals(serviceNames())),
+  service: Shape.Optional(Shape.Keys(services)),
   locales,
   key: Shape.Optional(shortText),
 });
@@ -70,58 +70,40 @@ const formatters = new BoundedMap<string, object>(maxFormatters);
 
 /** Intl by the host's own data. Each answer is `{value}`, or `{error, name}` for what Intl itself refuses. */
 export const intlAnswers: Readonly<Record<string, AnswerNow>> = {
-  'intl.call': (payload) => {
-    const request = readRequest(callRequest, payload, 'intl.call');
-    const allowed: readonly string[] = services[request.service];
-    if (!allowed.includes(request.method)) throw new HostRefusal('not-supported', `Intl.${request.service} has no such method.`);
-    return answerWith(() => {
-      const formatter = findFormatter(request.service, request.locales, request.options);
-      const result: unknown = Reflect.apply(Reflect.get(formatter, request.method), formatter, request.args);
-      return request.method === 'segment' ? listSegments(result, request.args[0]) : result;
-    });
-  },
-  'intl.value': (payload) => {
-    const request = readRequest(valueRequest, payload, 'intl.value');
-    return answerWith(() => {
-      const value = readValue(request.kind, request.value);
-      const last = [request.locales, request.options];
-      return Reflect.apply(
-        Reflect.get(Object(value), request.method),
-        value,
-        request.other === undefined ? last : [request.other, ...last],
-      );
-    });
-  },
-  'intl.list': (payload) => {
-    const { method, service, locales: wanted, key } = readRequest(listRequest, payload, 'intl.list');
-    return answerWith(() => {
-      if (service !== undefined && method === 'supportedLocalesOf') {
-        const owner = serviceClass(service);
-        return Reflect.apply(Reflect.get(owner, method), owner, [wanted ?? []]);
-      }
-      return method === 'getCanonicalLocales'
-        ? Intl.getCanonicalLocales(wanted)
-        : Reflect.apply(Intl.supportedValuesOf, Intl, [key]);
-    });
-  },
-  'intl.locale': (payload) => {
-    const { tag, options: wanted } = readRequest(localeRequest, payload, 'intl.locale');
-    return answerWith(() => describeLocale(Reflect.construct(Intl.Locale, [tag, wanted])));
-  },
+  'intl.call': asksIntl(callRequest, ({ service, method, locales: wanted, options: how, args }) => {
+    const allowed: readonly string[] = services[service];
+    if (!allowed.includes(method)) throw new HostRefusal('not-supported', `Intl.${service} has no such method.`);
+    const formatter = findFormatter(service, wanted, how);
+    const result: unknown = Reflect.apply(Reflect.get(formatter, method), formatter, args);
+    return method === 'segment' ? listSegments(result, args[0]) : result;
+  }),
+  'intl.value': asksIntl(valueRequest, ({ kind, method, value: written, other, locales: wanted, options: how }) => {
+    const value = readValue(kind, written);
+    const args = other === undefined ? [wanted, how] : [other, wanted, how];
+    return Reflect.apply(Reflect.get(Object(value), method), value, args);
+  }),
+  'intl.list': asksIntl(listRequest, ({ method, service, locales: wanted, key }) => {
+    if (service !== undefined && method === 'supportedLocalesOf') {
+      const owner = serviceClass(service);
+      return Reflect.apply(Reflect.get(owner, method), owner, [wanted ?? []]);
+    }
+    return method === 'getCanonicalLocales'
+      ? Intl.getCanonicalLocales(wanted)
+      : Reflect.apply(Intl.supportedValuesOf, Intl, [key]);
+  }),
+  'intl.locale': asksIntl(localeRequest, ({ tag, options: how }) => describeLocale(Reflect.construct(Intl.Locale, [tag, how]))),
 };
 
-function serviceNames(): ServiceName[] {
-  return Object.keys(services).filter((name): name is ServiceName => Object.hasOwn(services, name));
-}
-
-function answerWith(make: () => unknown): string {
-  try {
-    return JSON.stringify({ value: make() });
-  } catch (error) {
-    if (error instanceof RangeError || error instanceof TypeError)
-      return JSON.stringify({ name: error.name, error: error.message });
-    throw error;
-  }
+function asksIntl<Value>(shape: Shape<Value>, make: (request: Value) => unknown): AnswerNow {
+  return asks(shape, (request) => {
+    try {
+      return JSON.stringify({ value: make(request) });
+    } catch (error) {
+      if (error instanceof RangeError || error instanceof TypeError)
+        return JSON.stringify({ name: error.name, error: error.message });
+      throw error;
+    }
+  });
 }
 
 function findFormatter(service: ServiceName, wanted: readonly string[] | undefined, how: object | undefined): object {

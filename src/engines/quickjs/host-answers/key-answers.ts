@@ -19,7 +19,7 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { type AnswerNow, readRequest } from './host-answer.ts';
+import { type AnswerNow, asks } from './host-answer.ts';
 import { HostRefusal } from './host-refusal.ts';
 import { countSealedWork } from './sealed-key.ts';
 import { Shape } from './shape.ts';
@@ -41,37 +41,28 @@ const maxPrivateKeyBytes = 2560;
 const text = Shape.String({ maxLength: 100_000 });
 const optionalText = Shape.Optional(text);
 const optionalNumber = Shape.Optional(Shape.Number());
-const keyRequest = { key: text, isPrivate: Shape.Boolean() };
-const kinds = ['rsa', 'rsa-pss', 'ec', 'ed25519', 'x25519'] as const;
-const readKeyRequest = Shape.Object({
-  text,
-  format: Shape.Literals(['pem', 'jwk', 'der']),
-  type: optionalText,
-  isPrivate: Shape.Boolean(),
-  passphrase: optionalText,
-});
-const writeKeyRequest = Shape.Object({
-  ...keyRequest,
-  format: Shape.Literals(['pem', 'jwk', 'der']),
-  type: Shape.Literals(['spki', 'pkcs8', 'pkcs1', 'sec1']),
-});
+const format = Shape.Literals(['pem', 'jwk', 'der']);
+const keyFields = { key: text, isPrivate: Shape.Boolean() };
+const readRequest = Shape.Object({ text, format, type: optionalText, isPrivate: Shape.Boolean(), passphrase: optionalText });
+const writeRequest = Shape.Object({ ...keyFields, format, type: Shape.Literals(['spki', 'pkcs8', 'pkcs1', 'sec1']) });
 const generateRequest = Shape.Object({
-  kind: Shape.Literals(kinds),
+  kind: Shape.Literals(['rsa', 'rsa-pss', 'ec', 'ed25519', 'x25519']),
   modulusLength: optionalNumber,
   publicExponent: optionalNumber,
   namedCurve: optionalText,
 });
 const signRequest = Shape.Object({
-  ...keyRequest,
+  ...keyFields,
   hash: optionalText,
   padding: optionalNumber,
   saltLength: optionalNumber,
   dsaEncoding: Shape.Optional(Shape.Literals(['der', 'ieee-p1363'])),
   signature: optionalText,
 });
+const rsaWork = { publicEncrypt, privateDecrypt, privateEncrypt, publicDecrypt };
 const rsaRequest = Shape.Object({
-  ...keyRequest,
-  work: Shape.Literals(['publicEncrypt', 'privateDecrypt', 'privateEncrypt', 'publicDecrypt']),
+  ...keyFields,
+  work: Shape.Keys(rsaWork),
   padding: optionalNumber,
   hash: optionalText,
   label: optionalText,
@@ -98,67 +89,56 @@ const deriveRequest = Shape.Object({
   blockSize: optionalNumber,
   parallelization: optionalNumber,
 });
-const agreeRequest = Shape.Object({ privateKey: text, publicKey: text });
 
 /** Keys, signatures, ciphers and derived keys. A key crosses as its DER in base64: the host keeps none. */
 export const keyAnswers: Readonly<Record<string, AnswerNow>> = {
-  'key.read': (payload) => {
-    const { text: key, format, type, isPrivate, passphrase } = readRequest(readKeyRequest, payload, 'key.read');
+  'key.read': asks(readRequest, ({ text: key, format: form, type, isPrivate, passphrase }) => {
     const input =
-      passphrase === undefined || format === 'jwk'
-        ? { key: format === 'der' ? Buffer.from(key, 'base64') : format === 'jwk' ? JSON.parse(key) : key, format, type }
-        : openSealed({ text: key, format, type, passphrase });
+      passphrase === undefined || form === 'jwk'
+        ? { key: form === 'der' ? fromBase64(key) : form === 'jwk' ? JSON.parse(key) : key, format: form, type }
+        : openSealed({ key, format: form, type, passphrase });
     return describeKey(Reflect.apply(isPrivate ? createPrivateKey : createPublicKey, undefined, [input]));
-  },
-  'key.write': (payload) => {
-    const { format, type, ...key } = readRequest(writeKeyRequest, payload, 'key.write');
+  }),
+  'key.write': asks(writeRequest, ({ format: form, type, ...key }) => {
     const object = openKey(key);
-    if (format === 'jwk') return JSON.stringify(object.export({ format }));
-    const written: unknown = Reflect.apply(object.export, object, [{ format, type }]);
+    if (form === 'jwk') return JSON.stringify(object.export({ format: form }));
+    const written: unknown = Reflect.apply(object.export, object, [{ format: form, type }]);
     return JSON.stringify(Buffer.isBuffer(written) ? written.toString('base64') : written);
-  },
-  'key.generate': (payload) => {
-    const {
-      kind,
-      modulusLength = 2048,
-      publicExponent = 65_537,
-      namedCurve = 'P-256',
-    } = readRequest(generateRequest, payload, 'key.generate');
+  }),
+  'key.generate': asks(generateRequest, ({ kind, modulusLength = 2048, publicExponent = 65_537, namedCurve = 'P-256' }) => {
     if (modulusLength > maxModulusBits)
       throw tooMuch(`RSA keys have ${maxModulusBits} bits at most, asked for ${modulusLength}.`);
-    const { publicKey, privateKey } = generate(kind, { modulusLength, publicExponent, namedCurve });
-    return `[${describeKey(privateKey)},${describeKey(publicKey)}]`;
-  },
-  'key.sign': (payload, body) => {
-    const { hash, ...request } = readRequest(signRequest, payload, 'key.sign');
-    return sign(hash, body, { key: openKey(request), ...pick(request) });
-  },
-  'key.verify': (payload, body) => {
-    const { hash, signature = '', ...request } = readRequest(signRequest, payload, 'key.verify');
-    return String(verify(hash, body, { key: openKey(request), ...pick(request) }, Buffer.from(signature, 'base64')));
-  },
-  'key.rsa': (payload, body) => {
-    const { work, padding = constants.RSA_PKCS1_OAEP_PADDING, hash, label, ...key } = readRequest(rsaRequest, payload, 'key.rsa');
-    const options = {
-      key: openKey(key),
-      padding,
-      ...(hash === undefined ? {} : { oaepHash: hash }),
-      ...(label === undefined ? {} : { oaepLabel: Buffer.from(label, 'base64') }),
-    };
-    return { publicEncrypt, privateDecrypt, privateEncrypt, publicDecrypt }[work](options, body);
-  },
-  'key.agree': (payload) => {
-    const { privateKey, publicKey } = readRequest(agreeRequest, payload, 'key.agree');
-    return diffieHellman({
+    // Each kind takes what it knows of the options.
+    const made = Reflect.apply(generateKeyPairSync, undefined, [kind, { modulusLength, publicExponent, namedCurve }]);
+    return `[${describeKey(made.privateKey)},${describeKey(made.publicKey)}]`;
+  }),
+  'key.sign': asks(signRequest, ({ hash, key, isPrivate, padding, saltLength, dsaEncoding }, body) =>
+    sign(hash, body, { key: openKey({ key, isPrivate }), padding, saltLength, dsaEncoding }),
+  ),
+  'key.verify': asks(signRequest, ({ hash, signature = '', key, isPrivate, padding, saltLength, dsaEncoding }, body) =>
+    String(verify(hash, body, { key: openKey({ key, isPrivate }), padding, saltLength, dsaEncoding }, fromBase64(signature))),
+  ),
+  'key.rsa': asks(rsaRequest, ({ work, padding = constants.RSA_PKCS1_OAEP_PADDING, hash, label, ...key }, body) =>
+    rsaWork[work](
+      {
+        key: openKey(key),
+        padding,
+        ...(hash === undefined ? {} : { oaepHash: hash }),
+        ...(label === undefined ? {} : { oaepLabel: fromBase64(label) }),
+      },
+      body,
+    ),
+  ),
+  'key.agree': asks(Shape.Object({ privateKey: text, publicKey: text }), ({ privateKey, publicKey }) =>
+    diffieHellman({
       privateKey: openKey({ key: privateKey, isPrivate: true }),
       publicKey: openKey({ key: publicKey, isPrivate: false }),
-    });
-  },
-  'key.derive': (payload) => {
-    const { kind, bytes, hash = 'sha256', rounds = 1, info = '', ...request } = readRequest(deriveRequest, payload, 'key.derive');
-    const [key, salt] = [Buffer.from(request.key, 'base64'), Buffer.from(request.salt, 'base64')];
+    }),
+  ),
+  'key.derive': asks(deriveRequest, ({ kind, bytes, hash = 'sha256', rounds = 1, info = '', ...request }) => {
+    const [key, salt] = [fromBase64(request.key), fromBase64(request.salt)];
     if (bytes > maxDerivedBytes) throw tooMuch(`${kind} derives ${maxDerivedBytes} bytes at most, asked for ${bytes}.`);
-    if (kind === 'hkdf') return new Uint8Array(hkdfSync(hash, key, salt, Buffer.from(info, 'base64'), bytes));
+    if (kind === 'hkdf') return new Uint8Array(hkdfSync(hash, key, salt, fromBase64(info), bytes));
     if (kind === 'pbkdf2') {
       const most = Math.floor(
         maxRounds / (costOfRound(hash) * Math.max(1, Math.ceil(bytes / digest(hash, '', 'buffer').length))),
@@ -171,24 +151,22 @@ export const keyAnswers: Readonly<Record<string, AnswerNow>> = {
     const needed = 128 * cost * blockSize * parallelization;
     if (!(needed <= maxScryptBytes)) throw tooMuch(`scrypt may use ${maxScryptBytes} bytes, asked for ${needed}.`);
     return scryptSync(key, salt, bytes, { cost, blockSize, parallelization, maxmem: 2 * maxScryptBytes });
-  },
-  'key.cipher': (payload, body) => {
-    const { name, isDecrypting, isPadded, tagBytes = 16, ...request } = readRequest(cipherRequest, payload, 'key.cipher');
-    const [key, iv] = [Buffer.from(request.key, 'base64'), request.iv === undefined ? null : Buffer.from(request.iv, 'base64')];
+  }),
+  'key.cipher': asks(cipherRequest, ({ name, isDecrypting, isPadded, tagBytes = 16, ...request }, body) => {
+    const [key, iv] = [fromBase64(request.key), request.iv === undefined ? null : fromBase64(request.iv)];
     const isSealed = /gcm|ccm|ocb|poly1305/i.test(name);
     const options = isSealed ? { authTagLength: tagBytes } : {};
     const make = isDecrypting ? createDecipheriv : createCipheriv;
     const cipher: ReturnType<typeof make> = Reflect.apply(make, undefined, [name, key, iv, options]);
     if (!isPadded) cipher.setAutoPadding(false);
-    if ('setAAD' in cipher && request.aad !== undefined)
-      Reflect.apply(Object(cipher.setAAD), cipher, [Buffer.from(request.aad, 'base64')]);
+    if ('setAAD' in cipher && request.aad !== undefined) Reflect.apply(Object(cipher.setAAD), cipher, [fromBase64(request.aad)]);
     if ('setAuthTag' in cipher && request.tag !== undefined)
-      Reflect.apply(Object(cipher.setAuthTag), cipher, [Buffer.from(request.tag, 'base64')]);
+      Reflect.apply(Object(cipher.setAuthTag), cipher, [fromBase64(request.tag)]);
     const parts = [cipher.update(body), cipher.final()];
     // What is sealed ends with its tag.
     if (isSealed && 'getAuthTag' in cipher) parts.push(Reflect.apply(Object(cipher.getAuthTag), cipher, []));
     return Buffer.concat(parts);
-  },
+  }),
   'key.cipher-info': (payload) => JSON.stringify(getCipherInfo(payload.slice(0, 60)) ?? null),
 };
 
@@ -196,28 +174,20 @@ export const keyAnswers: Readonly<Record<string, AnswerNow>> = {
  * A key under a passphrase says by itself how much work opening it is, up to hours. What was counted is what is opened: the
  * sealed block alone, as DER.
  */
-function openSealed({
-  text: key,
-  format,
-  type,
-  passphrase,
-}: {
-  text: string;
-  format: string;
-  type: string | undefined;
-  passphrase: string;
-}) {
+function openSealed(sealed: { key: string; format: string; type: string | undefined; passphrase: string }) {
+  const { key, type, passphrase } = sealed;
+  const isDer = sealed.format === 'der';
   const block = /-----BEGIN ENCRYPTED PRIVATE KEY-----([^-]*)-----END/.exec(key)?.[1];
-  if (format !== 'der' && block === undefined && !key.includes('ENCRYPTED PRIVATE KEY')) return { key, format, type, passphrase };
-  const der = Buffer.from(format === 'der' ? key : (block ?? ''), 'base64');
+  if (!isDer && block === undefined && !key.includes('ENCRYPTED PRIVATE KEY')) return sealed;
+  const der = fromBase64(isDer ? key : (block ?? ''));
   // Which digest it takes is not looked at.
   const most = maxRounds / slowRoundCost;
   if (countSealedWork(der) > most) throw tooMuch(`a key may ask for ${most} rounds at most to be opened.`);
-  return { key: der, format: 'der', type: format === 'der' ? type : 'pkcs8', passphrase };
+  return { key: der, format: 'der', type: isDer ? type : 'pkcs8', passphrase };
 }
 
 function openKey({ key, isPrivate }: { readonly key: string; readonly isPrivate: boolean }): KeyObject {
-  const der = Buffer.from(key, 'base64');
+  const der = fromBase64(key);
   if (isPrivate) checkSize(der);
   return isPrivate
     ? createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
@@ -239,42 +209,12 @@ function checkSize(der: Buffer): void {
     throw tooMuch(`private keys have ${maxModulusBits} bits at most; this one takes ${der.length} bytes.`);
 }
 
-function pick({
-  padding,
-  saltLength,
-  dsaEncoding,
-}: {
-  padding?: number;
-  saltLength?: number;
-  dsaEncoding?: 'der' | 'ieee-p1363';
-}) {
-  return {
-    ...(padding === undefined ? {} : { padding }),
-    ...(saltLength === undefined ? {} : { saltLength }),
-    ...(dsaEncoding === undefined ? {} : { dsaEncoding }),
-  };
-}
-
-function generate(
-  kind: (typeof kinds)[number],
-  { modulusLength, publicExponent, namedCurve }: { modulusLength: number; publicExponent: number; namedCurve: string },
-) {
-  switch (kind) {
-    case 'rsa':
-      return generateKeyPairSync('rsa', { modulusLength, publicExponent });
-    case 'rsa-pss':
-      return generateKeyPairSync('rsa-pss', { modulusLength, publicExponent });
-    case 'ec':
-      return generateKeyPairSync('ec', { namedCurve });
-    case 'ed25519':
-      return generateKeyPairSync('ed25519');
-    case 'x25519':
-      return generateKeyPairSync('x25519');
-  }
-}
-
 function costOfRound(hash: string): number {
   return roundCosts.get(hash.toLowerCase().replace('-', '')) ?? slowRoundCost;
+}
+
+function fromBase64(written: string): Buffer {
+  return Buffer.from(written, 'base64');
 }
 
 function tooMuch(message: string): HostRefusal {

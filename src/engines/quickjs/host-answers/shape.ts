@@ -31,6 +31,9 @@ export const Shape = {
   Null: (): Shape<null> => shape((value) => value === null),
   Literals: <const Names extends readonly string[]>(names: Names): Shape<Names[number]> =>
     shape((value) => typeof value === 'string' && names.includes(value)),
+  /** A name of the table's own keys. */
+  Keys: <Table extends object>(table: Table): Shape<keyof Table & string> =>
+    shape((value) => typeof value === 'string' && Object.hasOwn(table, value)),
   Union: <Shapes extends readonly Shape<unknown>[]>(shapes: Shapes): Shape<ValueOf<Shapes[number]>> =>
     shape((value) => shapes.some((each) => each.fits(value))),
   Array: <Value>(item: Shape<Value>, options: { maxItems: number }): Shape<Value[]> =>

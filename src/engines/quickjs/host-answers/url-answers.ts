@@ -1,4 +1,4 @@
-import { type AnswerNow, readRequest } from './host-answer.ts';
+import { type AnswerNow, asks, orNothing } from './host-answer.ts';
 import { Shape } from './shape.ts';
 
 const maxUrlChars = 1024 * 1024;
@@ -20,34 +20,27 @@ const partNames = [
 ] as const;
 const settableNames = partNames.filter((name) => name !== 'origin');
 
-const urlText = Shape.String({ maxLength: maxUrlChars });
-const parseRequest = Shape.Object({ input: urlText, base: Shape.Optional(urlText) });
-const setRequest = Shape.Object({ href: urlText, name: Shape.Literals(settableNames), value: urlText });
-const queryText = Shape.String({ maxLength: maxQueryChars });
-const queryPairs = Shape.Array(Shape.Pair(Shape.String(), Shape.String()), { maxItems: 100_000 });
+const url = Shape.String({ maxLength: maxUrlChars });
+const setting = Shape.Object({ href: url, name: Shape.Literals(settableNames), value: url });
+const pairs = Shape.Array(Shape.Pair(Shape.String(), Shape.String()), { maxItems: 100_000 });
 
 /** URL and query strings by the host's own implementation. */
 export const urlAnswers: Readonly<Record<string, AnswerNow>> = {
-  'url.parse': (payload) => {
-    const { input, base } = readRequest(parseRequest, payload, 'url.parse');
-    return listParts(URL.parse(input, base));
-  },
-  'url.set': (payload) => {
-    const { href, name, value } = readRequest(setRequest, payload, 'url.set');
-    const url = URL.parse(href);
-    if (!url) return undefined;
-    try {
-      Reflect.set(url, name, value);
-    } catch {
+  'url.parse': asks(Shape.Object({ input: url, base: Shape.Optional(url) }), ({ input, base }) =>
+    listParts(URL.parse(input, base)),
+  ),
+  'url.set': asks(setting, ({ href, name, value }) =>
+    orNothing(() => {
+      const changed = URL.parse(href);
       // Only `href` throws, when the new value is no URL.
-      return undefined;
-    }
-    return listParts(url);
-  },
-  'query.parse': (payload) => JSON.stringify([...new URLSearchParams(readRequest(queryText, payload, 'query.parse'))]),
-  'query.write': (payload) => JSON.stringify(new URLSearchParams(readRequest(queryPairs, payload, 'query.write')).toString()),
+      if (changed) Reflect.set(changed, name, value);
+      return listParts(changed);
+    }),
+  ),
+  'query.parse': asks(Shape.String({ maxLength: maxQueryChars }), (query) => JSON.stringify([...new URLSearchParams(query)])),
+  'query.write': asks(pairs, (entries) => JSON.stringify(new URLSearchParams(entries).toString())),
 };
 
-function listParts(url: URL | null): string | undefined {
-  return url ? JSON.stringify(partNames.map((name) => url[name])) : undefined;
+function listParts(parsed: URL | null): string | undefined {
+  return parsed ? JSON.stringify(partNames.map((name) => parsed[name])) : undefined;
 }

@@ -12,7 +12,7 @@ import {
   zstdCompressSync,
   zstdDecompressSync,
 } from 'node:zlib';
-import { type AnswerNow, readRequest } from './host-answer.ts';
+import { type AnswerNow, asks } from './host-answer.ts';
 import { HostRefusal } from './host-refusal.ts';
 import { Shape } from './shape.ts';
 
@@ -43,21 +43,8 @@ const work = {
   zstdDecompress: zstdDecompressSync,
   unzip: unzipSync,
 };
-const kinds = [
-  'gzip',
-  'gunzip',
-  'deflate',
-  'inflate',
-  'deflateRaw',
-  'inflateRaw',
-  'brotliCompress',
-  'brotliDecompress',
-  'zstdCompress',
-  'zstdDecompress',
-  'unzip',
-] as const;
 const request = Shape.Object({
-  kind: Shape.Literals(kinds),
+  kind: Shape.Keys(work),
   level: Shape.Optional(Shape.Number()),
   quality: Shape.Optional(Shape.Number()),
   maxOutputBytes: Shape.Optional(Shape.Number()),
@@ -65,8 +52,7 @@ const request = Shape.Object({
 
 /** Packing and unpacking. */
 export const zlibAnswers: Readonly<Record<string, AnswerNow>> = {
-  zlib: (payload, body) => {
-    const { kind, level = defaultLevel, quality = 11, ...asked } = readRequest(request, payload, 'zlib');
+  zlib: asks(request, ({ kind, level = defaultLevel, quality = 11, ...asked }, body) => {
     if (body.length > maxInputBytes) {
       throw new HostRefusal('payload-too-large', `zlib takes ${maxInputBytes} bytes at once at most, got ${body.length}.`);
     }
@@ -88,5 +74,5 @@ export const zlibAnswers: Readonly<Record<string, AnswerNow>> = {
       }
       throw error;
     }
-  },
+  }),
 };
