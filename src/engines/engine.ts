@@ -139,9 +139,29 @@ export interface LoadRequest {
   readonly limits: Limits;
 }
 
+/** What code wants that not every engine has. `builtin` is a name of Node's own modules, without `node:`. */
+export type EngineNeed =
+  | { readonly kind: 'global'; readonly name: string }
+  | { readonly kind: 'builtin'; readonly name: string }
+  | { readonly kind: 'processes'; readonly name: string }
+  | { readonly kind: 'native-addon' };
+
+/** What an engine of TypeScript and JavaScript is for plugins that want more than the one below it has. */
+export interface ScriptTraits {
+  readonly carries: readonly EngineNeed['kind'][];
+  /** What a person lets happen who allows it. */
+  readonly brings: string;
+  /** It compiles JavaScript to machine code: the same call takes less time, and often less memory. */
+  readonly compiles: boolean;
+}
+
 /** Runs cells. Which engine ran a call is a detail: every engine keeps the same limits, records and refusals. */
 export interface Engine {
   readonly name: EngineName;
+  /** Only of engines between which plugins move. */
+  readonly script?: ScriptTraits;
+  /** Why nothing can run on it now, such as what to install: whole sentences. Absent where it is always there. */
+  findMissing?(): Promise<string | undefined>;
   /** Evaluates code with no capability and returns the default export as data. Rejects only on a fault of the engine. */
   load(request: LoadRequest): Promise<LoadResult>;
   /** Runs one call to its end. Rejects only on a fault of the engine; aborting `signal` ends it as `cancelled`. */

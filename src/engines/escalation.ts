@@ -1,21 +1,15 @@
 import type { Escalation } from '../config/config-types.ts';
-import { scriptEngineNames } from '../config/engine-names.ts';
-import type { EngineName, Isolation } from './engine.ts';
-
-/** What code wants that not every engine has. `builtin` is a name of Node's own modules, without `node:`. */
-export type EngineNeed =
-  | { readonly kind: 'global'; readonly name: string }
-  | { readonly kind: 'builtin'; readonly name: string }
-  | { readonly kind: 'processes'; readonly name: string }
-  | { readonly kind: 'native-addon' };
+import type { scriptEngineNames } from '../config/engine-names.ts';
+import type { EngineName, EngineNeed, Isolation, ScriptTraits } from './engine.ts';
 
 /** One of TypeScript and JavaScript: a plugin moves from one to the next above. */
 export type EscalationEngine = (typeof scriptEngineNames)[number];
 
-/** Whether an engine may be used now: a sentence says why not, such as what to install. */
-export type EscalationEngines = Readonly<
-  Record<EscalationEngine, { readonly usable: true } | { readonly usable: false; readonly reason: string }>
->;
+/** The engines, lowest first, and whether each may be used now: a sentence says why not, such as what to install. */
+export type EscalationEngines = ReadonlyMap<EscalationEngine, EngineState>;
+
+/** One of them. */
+export type EngineState = ScriptTraits & ({ readonly usable: true } | { readonly usable: false; readonly reason: string });
 
 /** What to do. `reason` is for people: whole sentences without host paths and without words of the plugin. */
 export type EscalationDecision =
@@ -56,24 +50,6 @@ export interface RunFacts {
   readonly leftMs: number;
 }
 
-const names: readonly string[] = scriptEngineNames;
-
-const carries: Readonly<Record<EscalationEngine, ReadonlySet<EngineNeed['kind']>>> = {
-  quickjs: new Set(),
-  deno: new Set(['builtin', 'global']),
-  docker: new Set(['builtin', 'global', 'processes', 'native-addon']),
-};
-
-/** What a person lets happen who allows an engine. */
-const brings: Readonly<Record<EscalationEngine, string>> = {
-  quickjs: 'a sandbox in WebAssembly',
-  deno: "a process of its own with Node's built-ins, files only as granted, network only through the daemon",
-  docker: 'a container with the programs and packages of its image, network only through the daemon',
-};
-
-/** Engines that compile JavaScript to machine code: the same call takes them less time, and often less memory. */
-const compiles: ReadonlySet<EngineName> = new Set(['deno', 'docker']);
-
 /** A second run that starts this close to the deadline would only be cut off. */
 const leastTimeMs = 250;
 
@@ -81,24 +57,22 @@ const leastTimeMs = 250;
 export function decideBuild(facts: BuildFacts): EscalationDecision {
   const { engine, needs, engines, escalation } = facts;
   const wants = sayNeeds(needs);
-  const fitting = above(engine).filter((higher) => needs.every(({ kind }) => carries[higher].has(kind)));
+  const fitting = above(engines, engine).filter(([, { carries }]) => needs.every(({ kind }) => carries.includes(kind)));
   const [lowest] = fitting;
   if (needs.length === 0 || lowest === undefined) {
     return { action: 'stay', reason: `${wants}, which no engine above "${engine}" has.` };
   }
-  const usable = fitting.find((higher) => engines[higher].usable);
-  if (usable === undefined) {
-    return {
-      action: 'suggest',
-      engine: lowest,
-      isThere: false,
-      reason: `${wants}; the engine "${lowest}" would do. ${sayMissing(engines, lowest)}`,
-    };
+  const found = fitting.find(([, { usable }]) => usable);
+  if (found === undefined) {
+    const [name, state] = lowest;
+    const reason = `${wants}; the engine "${name}" would do. ${sayMissing(state)}`;
+    return { action: 'suggest', engine: name, isThere: false, reason };
   }
-  const reason = `${wants}, which the engine "${engine}" does not have; "${usable}" does: ${brings[usable]}.`;
-  if (escalation === 'never') return { action: 'suggest', engine: usable, isThere: true, reason };
-  const mayMove = facts.approved.includes(usable) || (escalation === 'auto' && facts.isOperators);
-  return { action: mayMove ? 'move' : 'ask', engine: usable, reason };
+  const [name, { brings }] = found;
+  const reason = `${wants}, which the engine "${engine}" does not have; "${name}" does: ${brings}.`;
+  if (escalation === 'never') return { action: 'suggest', engine: name, isThere: true, reason };
+  const mayMove = facts.approved.includes(name) || (escalation === 'auto' && facts.isOperators);
+  return { action: mayMove ? 'move' : 'ask', engine: name, reason };
 }
 
 /** Decides whether a call is run again on a higher engine, once; a suggestion is for the error of the call. */
@@ -107,33 +81,26 @@ export function decideRun(facts: RunFacts): EscalationDecision {
   const stay = (reason: string): EscalationDecision => ({ action: 'stay', reason });
   if (trouble === 'time') return stay('The time of the call ran out, which runs as fast on every engine.');
   if (facts.hasMoved) return stay('The call was run again on another engine before.');
-  const next = above(engine).find((higher) => engines[higher].usable && isBetter(higher, engine, trouble));
-  if (next === undefined && typeof trouble === 'object') {
-    const missing = above(engine).find((higher) => isBetter(higher, engine, trouble));
-    if (missing !== undefined)
-      return {
-        action: 'suggest',
-        engine: missing,
-        isThere: false,
-        reason: `${sayGain(missing, trouble)}. ${sayMissing(engines, missing)}`,
-      };
+  const isCompiled = [...engines].some(([name, { compiles }]) => name === engine && compiles);
+  const better = above(engines, engine).filter(([, { carries, compiles }]) =>
+    typeof trouble === 'object' ? carries.includes(trouble.kind) : compiles && !isCompiled,
+  );
+  const [lowest] = better;
+  const found = better.find(([, { usable }]) => usable);
+  if (found === undefined && lowest !== undefined && typeof trouble === 'object') {
+    const [name, state] = lowest;
+    return { action: 'suggest', engine: name, isThere: false, reason: `${sayGain(name, trouble)}. ${sayMissing(state)}` };
   }
-  if (next === undefined) return stay(`No engine above "${engine}" that may be used would do better.`);
+  if (found === undefined) return stay(`No engine above "${engine}" that may be used would do better.`);
+  const [next, { brings }] = found;
   const gain = sayGain(next, trouble);
   if (typeof trouble === 'object' && facts.escalation === 'ask') {
-    return {
-      action: 'ask',
-      engine: next,
-      reason: `The call asked for ${nameNeed(trouble)}, which the engine "${engine}" does not have; "${next}" does: ${brings[next]}.`,
-    };
+    const reason = `The call asked for ${nameNeed(trouble)}, which the engine "${engine}" does not have; "${next}" does: ${brings}.`;
+    return { action: 'ask', engine: next, reason };
   }
   const obstacle = findObstacle(facts);
   if (obstacle !== undefined) return { action: 'suggest', engine: next, isThere: true, reason: `${gain}; ${obstacle}.` };
   return { action: 'move', engine: next, reason: `The call ${sayTrouble(trouble)}. ${gain}.` };
-}
-
-function isBetter(higher: EscalationEngine, engine: EngineName, trouble: Exclude<RunTrouble, 'time'>): boolean {
-  return typeof trouble === 'object' ? carries[higher].has(trouble.kind) : compiles.has(higher) && !compiles.has(engine);
 }
 
 function sayTrouble(trouble: Exclude<RunTrouble, 'time'>): string {
@@ -158,13 +125,13 @@ function findObstacle({ escalation, isOperators, isIdempotent, hasEffects, isola
   return undefined;
 }
 
-function above(engine: EngineName): readonly EscalationEngine[] {
-  const at = names.indexOf(engine);
-  return at < 0 ? [] : scriptEngineNames.slice(at + 1);
+function above(engines: EscalationEngines, engine: EngineName): (readonly [EscalationEngine, EngineState])[] {
+  const all = [...engines];
+  const at = all.findIndex(([name]) => name === engine);
+  return at < 0 ? [] : all.slice(at + 1);
 }
 
-function sayMissing(engines: EscalationEngines, engine: EscalationEngine): string {
-  const state = engines[engine];
+function sayMissing(state: EngineState): string {
   return state.usable ? '' : state.reason;
 }
 

@@ -11,7 +11,7 @@ import type { Foundation } from './foundation.ts';
 
 /** Every engine by its name, and what runs native commands. */
 export interface OpenEngines {
-  readonly engines: Partial<Record<EngineName, Engine>>;
+  readonly engines: Readonly<Record<EngineName, Engine>>;
   readonly commands: CommandRunner;
 }
 

@@ -1,15 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { EngineNeed } from '../../src/engines/engine.ts';
 import {
   type BuildFacts,
   decideBuild,
   decideRun,
-  type EngineNeed,
+  type EngineState,
   type EscalationDecision,
   type EscalationEngine,
   type EscalationEngines,
   type RunFacts,
 } from '../../src/engines/escalation.ts';
+import { denoTraits } from '../../src/engines/process/deno/deno-engine.ts';
+import { dockerTraits } from '../../src/engines/process/docker/engine/docker-engine.ts';
+import { quickJsTraits } from '../../src/engines/quickjs/engine.ts';
 
 const names: readonly EscalationEngine[] = ['quickjs', 'deno', 'docker'];
 const height: Readonly<Record<string, number>> = { quickjs: 0, deno: 1, docker: 2 };
@@ -18,9 +22,12 @@ const programs: EngineNeed = { kind: 'processes', name: 'child_process' };
 const addon: EngineNeed = { kind: 'native-addon' };
 
 function enginesWith(...usable: EscalationEngine[]): EscalationEngines {
-  const state = (name: EscalationEngine): EscalationEngines[EscalationEngine] =>
-    usable.includes(name) ? { usable: true } : { usable: false, reason: `Install ${name} first.` };
-  return { quickjs: state('quickjs'), deno: state('deno'), docker: state('docker') };
+  const traits = { quickjs: quickJsTraits, deno: denoTraits, docker: dockerTraits };
+  const state = (name: EscalationEngine): EngineState =>
+    usable.includes(name)
+      ? { ...traits[name], usable: true }
+      : { ...traits[name], usable: false, reason: `Install ${name} first.` };
+  return new Map(names.map((name) => [name, state(name)]));
 }
 
 const all = enginesWith(...names);
@@ -87,7 +94,7 @@ describe('decideBuild', () => {
         if (decision.action === 'stay') return;
         expect(height[decision.engine]).toBeGreaterThan(height[facts.engine] ?? Number.NaN);
         if (decision.action === 'suggest') return;
-        expect(facts.engines[decision.engine].usable).toBe(true);
+        expect(facts.engines.get(decision.engine)?.usable).toBe(true);
         expect(facts.escalation).not.toBe('never');
         if (decision.action === 'move' && !facts.approved.includes(decision.engine)) {
           expect(facts).toMatchObject({ escalation: 'auto', isOperators: true });
@@ -136,7 +143,7 @@ describe('decideRun', () => {
           hasMoved: false,
           isolation: 'call',
         });
-        expect(facts.engines[decision.engine].usable).toBe(true);
+        expect(facts.engines.get(decision.engine)?.usable).toBe(true);
         expect(height[decision.engine]).toBeGreaterThan(height[facts.engine] ?? Number.NaN);
       }),
     );

@@ -1,5 +1,9 @@
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import type { GenerationRow } from '../../src/store/tables/plugins/generations.ts';
+import { firstSteps } from '../../src/store/migrations/first-steps.ts';
+import { laterSteps } from '../../src/store/migrations/later-steps.ts';
+import { migrate } from '../../src/store/migrations.ts';
+import { createGenerationTable, type GenerationRow } from '../../src/store/tables/plugins/generations.ts';
 import type { PluginRow } from '../../src/store/tables/plugins/plugins.ts';
 import { endedRow } from './rows.ts';
 import { temporaryStore } from './temporary-store.ts';
@@ -129,6 +133,7 @@ describe('keys', () => {
 });
 
 describe('plugins and generations', () => {
+  const stepsBeforeAnyEngine = [...firstSteps, ...laterSteps].findIndex((step) => step.includes('generations_of_any_engine'));
   const generation: GenerationRow = {
     id: 'g1',
     pluginPath: '/p/weather.ts',
@@ -154,6 +159,23 @@ describe('plugins and generations', () => {
     diagnosticJson: null,
     transitionsJson: '[]',
   };
+
+  it('takes over generations of before any engine could stand in them', () => {
+    const database = new DatabaseSync(':memory:');
+    const oldSteps = [...firstSteps, ...laterSteps].slice(0, stepsBeforeAnyEngine);
+    for (const step of oldSteps) database.exec(step);
+    database.exec(`pragma user_version = ${oldSteps.length}`);
+    createGenerationTable(database).upsert({ ...generation, writtenBy: 'ann' });
+    expect(() => createGenerationTable(database).upsert({ ...generation, id: 'g2', number: 2, engine: 'another' })).toThrow();
+    migrate(database);
+    const generations = createGenerationTable(database);
+    generations.upsert({ ...generation, id: 'g2', number: 2, engine: 'another' });
+    expect(generations.listOf(generation.pluginPath)).toMatchObject([
+      { id: 'g2', engine: 'another' },
+      { ...generation, writtenBy: 'ann' },
+    ]);
+    database.close();
+  });
 
   it('gives back generations newest first and the current one of every plugin', () => {
     const { generations, plugins } = temporaryStore();

@@ -13,6 +13,7 @@ import {
   type Program,
   type RunOutcome,
   type RunRequest,
+  type ScriptTraits,
 } from '../engine.ts';
 import { createRunEnd, type RunEnd } from '../run-end.ts';
 import { describeStop, failRun, noteAbandoned } from '../run-outcome.ts';
@@ -26,6 +27,8 @@ import type { GuestProcess } from './guest-process.ts';
 /** What an engine of processes is made of. A setting is what a process can only be given when it starts. */
 export interface GuestEngineParts<Process extends GuestProcess, Setting> extends Omit<CellParts<Process, Setting>, 'loadInto'> {
   readonly name: EngineName;
+  readonly script: ScriptTraits;
+  readonly findMissing: () => Promise<string | undefined>;
   /** Calls that run at once, and calls that wait for something else beside them. */
   readonly places: PlaceBounds;
   readonly aside: PlaceBounds;
@@ -63,6 +66,8 @@ interface CallInHand<Setting> extends GuestCall {
  */
 export class GuestEngine<Process extends GuestProcess, Setting> implements Engine {
   readonly name: EngineName;
+  readonly script: ScriptTraits;
+  readonly findMissing: () => Promise<string | undefined>;
   readonly #cells: GuestCells<Process, Setting>;
   readonly #parts: GuestEngineParts<Process, Setting>;
   readonly #closing = new AbortController();
@@ -71,6 +76,8 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
 
   constructor(parts: GuestEngineParts<Process, Setting>) {
     this.name = parts.name;
+    this.script = parts.script;
+    this.findMissing = parts.findMissing;
     this.#parts = parts;
     this.#places = createPlaces({ inside: parts.places, aside: parts.aside, engine: parts.name });
     this.#cells = new GuestCells({ ...parts, loadInto: (process, program) => this.#loadProgram(process, program) });

@@ -2,7 +2,15 @@ import { rmSync } from 'node:fs';
 import type { BorderAnswer, BorderHost } from '../../border/border.ts';
 import { defaultSettings } from '../../config/schema.ts';
 import { loadPrelude } from '../../guests/prelude.ts';
-import { type Engine, type LoadRequest, type LoadResult, noUsage, type RunOutcome, type RunRequest } from '../engine.ts';
+import {
+  type Engine,
+  type LoadRequest,
+  type LoadResult,
+  noUsage,
+  type RunOutcome,
+  type RunRequest,
+  type ScriptTraits,
+} from '../engine.ts';
 import type { EndReason } from '../run-end.ts';
 import { describeStop, failRun, type RunEnding } from '../run-outcome.ts';
 import { loadBase } from './base-store.ts';
@@ -34,6 +42,9 @@ import { fitProgram, ordinaryKey } from './suspend/resumed-program.ts';
 import type { SuspendedCall } from './suspend/suspended-call.ts';
 import { decodeSuspended, encodeSuspended } from './suspend/suspended-codec.ts';
 import { type WaitingBounds, WaitingMemory } from './suspend/waiting-memory.ts';
+
+/** The lowest: nothing moves to it. */
+export const quickJsTraits: ScriptTraits = { carries: [], brings: 'a sandbox in WebAssembly', compiles: false };
 
 /** How often deadlines are looked at, in ms. */
 const WATCH_MS = 20;
@@ -77,6 +88,7 @@ export async function loadQuickJs(dataDir: string): Promise<QuickJsParts> {
 
 class QuickJsEngine implements Engine {
   readonly name = 'quickjs';
+  readonly script = quickJsTraits;
   readonly #scheduler: Scheduler;
   readonly #images: ImageCache;
   readonly #kept = new KeptCells((cell) => this.#scheduler.places.drop(cell));

@@ -1,4 +1,5 @@
-import type { EngineNeed, EscalationEngine } from '../../engines/escalation.ts';
+import type { EngineNeed } from '../../engines/engine.ts';
+import type { EscalationEngine } from '../../engines/escalation.ts';
 import type { BuildInput } from '../generations/generation.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import type { ProposedTexts } from './read-input.ts';

@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import type { Message } from 'esbuild';
 import { raceAbort } from '../../concurrency/race-abort.ts';
-import type { EngineNeed } from '../../engines/escalation.ts';
+import type { EngineNeed } from '../../engines/engine.ts';
 import { isPassingMessage } from '../../errors/system-error.ts';
 import { realPathOf } from '../../file-system/paths.ts';
 import type { BuildInput } from '../generations/generation.ts';

@@ -1,6 +1,6 @@
 import { builtinModules } from 'node:module';
 import type { PartialMessage } from 'esbuild';
-import type { EngineNeed } from '../../engines/escalation.ts';
+import type { EngineNeed } from '../../engines/engine.ts';
 import type { ErrorCode } from '../../errors/catalog.ts';
 
 const nodeBuiltins: ReadonlySet<string> = new Set(builtinModules);

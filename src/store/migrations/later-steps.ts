@@ -213,4 +213,26 @@ ${rebuildApprovals('approvals_of_all_kinds', '')}  create table mcp_pins (
   `,
   // What nobody counted is guessed, and said to be.
   'alter table model_uses add column estimated integer not null default 0;',
+  // Which engines there are says the daemon, not its database.
+  `
+  create table generations_of_any_engine (
+    id text primary key not null,
+    plugin_path text not null,
+    number integer not null check (number > 0),
+    author text not null check (author in ('operator', 'caller', 'model', 'repair')),
+    engine text not null,
+    content_hash text not null,
+    code_hash text not null,
+    image_hash text,
+    image_fingerprint text,
+    manifest text not null,
+    inputs text not null,
+    created_at integer not null,
+    written_by text,
+    unique (plugin_path, number)
+  ) strict;
+  insert into generations_of_any_engine select * from generations order by rowid;
+  drop table generations;
+  alter table generations_of_any_engine rename to generations;
+  `,
 ];

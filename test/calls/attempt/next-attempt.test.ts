@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunEscalation } from '../../../src/calls/call-parts.ts';
 import type { Engine } from '../../../src/engines/engine.ts';
+import { denoTraits } from '../../../src/engines/process/deno/deno-engine.ts';
+import { quickJsTraits } from '../../../src/engines/quickjs/engine.ts';
 import { ann, type CallingHouse, openHouse, startEngine, waitForEvent } from '../../tools/calling-house.ts';
 
-const usable = { usable: true } as const;
 let engine: Engine;
 let closeEngine: () => Promise<void>;
 let house: CallingHouse;
@@ -14,7 +15,11 @@ let isAsked: PromiseWithResolvers<void>;
 beforeAll(async () => {
   ({ engine, close: closeEngine } = await startEngine());
   const escalation: RunEscalation = {
-    engines: async () => ({ quickjs: usable, deno: usable, docker: { usable: false, reason: 'It is not there.' } }),
+    engines: async () =>
+      new Map([
+        ['quickjs', { ...quickJsTraits, usable: true }],
+        ['deno', { ...denoTraits, usable: true }],
+      ]),
     escalationOf: () => 'auto',
     findNeed: () => undefined,
     ask: async () => undefined,

@@ -4,8 +4,9 @@ import type { BorderHost } from '../../../border/border.ts';
 import { limitTable } from '../../../config/limits.ts';
 import type { PlaceBounds } from '../../../config/quotas/quota.ts';
 import { quotas } from '../../../config/quotas.ts';
+import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { provideGuestRunner } from '../../../guests/runner.ts';
-import type { Engine } from '../../engine.ts';
+import type { Engine, ScriptTraits } from '../../engine.ts';
 import { GuestEngine } from '../guest-engine.ts';
 import type { GuestProcess } from '../guest-process.ts';
 import { type FileFlags, keyOfFlags, noFiles } from './deno-flags.ts';
@@ -28,6 +29,13 @@ export interface DenoEngineOptions {
   readonly findBinary?: () => string;
 }
 
+/** What Deno is for a plugin that may move to it. */
+export const denoTraits: ScriptTraits = {
+  carries: ['builtin', 'global'],
+  brings: "a process of its own with Node's built-ins, files only as granted, network only through the daemon",
+  compiles: true,
+};
+
 const heapMb = limitTable.memoryBytes.max / 1024 / 1024 + 64;
 
 /**
@@ -37,6 +45,8 @@ const heapMb = limitTable.memoryBytes.max / 1024 / 1024 + 64;
 export function createDenoEngine(options: DenoEngineOptions): Engine {
   return new GuestEngine({
     name: 'deno',
+    script: denoTraits,
+    findMissing: async () => findFault(options.findBinary ?? requireDeno),
     places: options.places ?? quotas['deno.places'],
     aside: quotas['deno.aside'],
     maxKept: options.maxKept ?? quotas['cells.kept'].inAll,
@@ -54,6 +64,15 @@ async function readFiles(host: BorderHost, forbidden: readonly string[]): Promis
   const { files, notes } = await readFileFlags(host, forbidden);
   for (const text of notes) host.log({ level: 'warn', text, atMs: Date.now() });
   return files;
+}
+
+function findFault(find: () => string): string | undefined {
+  try {
+    find();
+    return undefined;
+  } catch (error) {
+    return error instanceof HotcellError ? `${error.message} ${error.fix}` : 'It cannot be started.';
+  }
 }
 
 /** Starts processes; what all of them need is only made ready with the first. */

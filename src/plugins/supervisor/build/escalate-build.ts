@@ -1,9 +1,8 @@
 import type { Escalation } from '../../../config/config-types.ts';
 import type { PermissionSet } from '../../../config/permission-set.ts';
-import type { EngineName } from '../../../engines/engine.ts';
+import type { EngineName, EngineNeed } from '../../../engines/engine.ts';
 import {
   decideBuild,
-  type EngineNeed,
   type EscalationDecision,
   type EscalationEngine,
   type EscalationEngines,

@@ -5,10 +5,11 @@ import { sharePlaces } from '../../../../config/quotas/quota.ts';
 import { quotas } from '../../../../config/quotas.ts';
 import { HotcellError } from '../../../../errors/hotcell-error.ts';
 import { provideGuestRunner } from '../../../../guests/runner.ts';
-import type { Engine } from '../../../engine.ts';
+import type { Engine, ScriptTraits } from '../../../engine.ts';
 import { GuestEngine } from '../../guest-engine.ts';
 import type { GuestProcess } from '../../guest-process.ts';
 import type { CommandRunner } from '../command/command-runner.ts';
+import { createDockerClient, describeDockerError } from '../docker-client.ts';
 import { startGuestContainer } from './guest-container.ts';
 
 /** What the engine works with. */
@@ -22,6 +23,15 @@ export interface DockerEngineParts {
   readonly maxReady?: number;
 }
 
+/** What containers are for a plugin that may move to them. */
+export const dockerTraits: ScriptTraits = {
+  carries: ['builtin', 'global', 'processes', 'native-addon'],
+  brings: 'a container with the programs and packages of its image, network only through the daemon',
+  compiles: true,
+};
+
+/** A socket that takes the question and never answers is no engine. */
+const answerMs = 3_000;
 const MIB = 1024 * 1024;
 /** What Node needs beside its heap. */
 const spareMb = 96;
@@ -73,6 +83,8 @@ export function createDockerEngine(parts: DockerEngineParts): Engine {
 
   const engine = new GuestEngine<GuestProcess, undefined>({
     name: 'docker',
+    script: dockerTraits,
+    findMissing: () => findMissingDocker(settings),
     places: sharePlaces(settings.maxRunning),
     aside: quotas['docker.aside'],
     maxKept: maxKept ?? quotas['cells.kept'].inAll,
@@ -106,6 +118,24 @@ function createStarter({ settings, commands, dataDir }: DockerEngineParts, signa
     const heapMb = Math.max(leastHeapMb, Math.floor(settings.memoryBytes / MIB) - spareMb);
     return startGuestContainer({ opened, image, runner, heapMb });
   };
+}
+
+async function findMissingDocker({ socket, pluginImage }: DockerSettings): Promise<string | undefined> {
+  if (pluginImage === '') {
+    return 'No image for plugins is named: set docker.pluginImage in the config to one with Node 22 or later, then restart the daemon.';
+  }
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error('it did not answer in time')), answerMs);
+  try {
+    const docker = createDockerClient({ socket, env: process.env })();
+    await Promise.race([docker.then((client) => client.ping()), late.promise]);
+    return undefined;
+  } catch (error) {
+    const { message, fix } = describeDockerError(error, 'for plugins in containers');
+    return `${message} ${fix}`;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function noImage(): HotcellError {
