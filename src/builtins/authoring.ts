@@ -15,7 +15,7 @@ export interface AuthoringAnswer {
 export interface ApiOrder {
   readonly source?: string;
   readonly text?: string;
-  /** Of its operations these alone. */
+  /** The operations of the API that become tools; all when absent. */
   readonly operations?: readonly string[];
   /** Where the API is, in place of what the description says. */
   readonly server?: string;
@@ -112,7 +112,7 @@ export function createAuthoringTool(name: keyof typeof inputs, authoring: () => 
         case 'create_custom_skill': {
           const { source, operations, ...wish } = Value.Parse(inputs.create_custom_skill, args);
           const api = source === undefined ? {} : { api: { source, isPublic: false, ...(operations && { operations }) } };
-          // Of an API its description says what the plugin does.
+          // The description of an API says what its plugin does.
           return authoring().create({ ...wish, ...api }, user.caller);
         }
         case 'tweak_skill':

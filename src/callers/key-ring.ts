@@ -51,7 +51,7 @@ export function createKeyRing(parts: {
   const watchers = new Set<(id: string, what: 'changed' | 'revoked') => void>();
   const expiry = createExpiry(now, tellExpired);
   let lookedAtMs = now();
-  /** Of revoked keys too: what they made stays of their line. */
+  /** Who made which key, also of revoked ones: what they made stays of their line. */
   const makerById = new Map<string, string | null>();
   for (const row of store.keys.list()) {
     makerById.set(row.id, row.madeBy);

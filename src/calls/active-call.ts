@@ -48,13 +48,13 @@ export class ActiveCall {
   readonly resolve: (answer: CallAnswer) => void;
   readonly reject: (error: unknown) => void;
   phase: CallPhase = 'queued';
-  /** It was ended from outside while it waited. */
+  /** Set where the call was ended from outside while it waited. */
   stopped: StoppedCall | undefined;
   place: QueuePlace<ActiveCall> | undefined;
   /** Counts it among those that wait for their turn, and among those that run. */
   pending: HeldPlace | undefined;
   running: HeldPlace | undefined;
-  /** It has its turn in its shared cell until it is over. */
+  /** Whether the call has its turn in its shared cell, which it keeps until it is over. */
   hasCell = false;
   /** The plugin's own schema refused the arguments: the call ends as one whose arguments were refused before it ran. */
   refused: HotcellError | undefined;
@@ -66,14 +66,14 @@ export class ActiveCall {
   approval: Approval | undefined;
   /** The memory of a call that goes on after a restart, until it is in its engine. */
   suspended: Uint8Array | undefined;
-  /** It is kept as it waits now: the end of the daemon does not end it. */
+  /** Whether the call is kept as it waits now: the end of the daemon does not end it. */
   isParked = false;
-  /** It asked a person in the middle. */
+  /** Whether the call asked a person in the middle. */
   hasAsked = false;
   readonly notes = new CallNotes();
-  /** It asked the host for something that leaves a trace. */
+  /** Whether the call asked the host for something that leaves a trace. */
   hasEffects = false;
-  /** It was run again on a higher engine, from a build of the same content for that. */
+  /** Set where the call was run again on a higher engine, from a build of the same content for that. */
   escalated:
     | {
         readonly unit: Unit;

@@ -101,7 +101,7 @@ export interface RunEscalation {
   findNeed(error: { readonly name?: string; readonly message: string; readonly lacks?: string }): EngineNeed | undefined;
   /** Asks a person to let a plugin have an engine; says how to let it. */
   ask(unit: Unit, engine: EscalationEngine, reason: string): Promise<string | undefined>;
-  /** The same content for another engine; undefined when it cannot be had. */
+  /** A build of the content of a unit for another engine; undefined when it cannot be had. */
   build(unit: Unit, engine: EscalationEngine): Promise<Unit | undefined>;
 }
 

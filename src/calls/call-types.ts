@@ -84,7 +84,7 @@ export const callAnswerProperties = {
   warnings: Type.Optional(callWarnings),
   // An earlier execution with the same idempotency key answered.
   replayed: Type.Optional(Type.Boolean()),
-  // It had used up what it may have on the engine that it asks for.
+  // Set where the call had used up what it may have on the engine that it asks for.
   climbed: Type.Optional(
     Type.Object(
       { from: Type.String(), to: Type.String(), reason: Type.String() },

@@ -61,7 +61,7 @@ export interface TextGenerator {
   ): Promise<TextResult>;
 }
 
-/** The same with tools that the model may call. Rejects also with what ended it before there was an answer. */
+/** Asks a model that may call tools on its way. Rejects also with what ended it before there was an answer. */
 export type GenerateWithTools = (
   request: TextRequest,
   by: Pick<CapabilityUser, 'executionId' | 'caller' | 'isAdmin' | 'tool'>,

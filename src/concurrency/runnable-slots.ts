@@ -33,7 +33,7 @@ export function createRunnableSlots<Item extends Queued>(size: number) {
       return ofPlugin >= share || heldByCaller.of(item.callerId) >= share ? 'fallback' : 'yes';
     },
     /**
-     * The same when every slot is held: a caller that holds none comes in beside the others, and where all slots have been held
+     * Whether a queued call may begin when every slot is held: a caller that holds none comes in beside the others, and where all slots have been held
      * since before `ms` so does a plugin that holds none.
      */
     judgeNewcomer(item: Item, ms: number): Candidacy {

@@ -16,7 +16,7 @@ const passingCodes: ReadonlySet<string> = new Set([
   'EINTR',
   'ENOBUFS',
 ]);
-// The same in the words of a program that does not hand its codes on.
+// Such lacks in the words of a program that does not hand its codes on.
 const passingWords =
   /\b(?:EMFILE|ENFILE|ENOMEM|EAGAIN)\b|too many open files|input\/output error|cannot allocate memory|stale (?:NFS )?file handle|resource temporarily unavailable/i;
 
@@ -26,7 +26,7 @@ export function isPassingError(error: unknown): boolean {
   return passingCodes.has(readErrorCode(error) ?? '') || isPassingMessage(error.message) || isPassingError(error.cause);
 }
 
-/** The same of a message that some other program wrote. */
+/** Whether a message that some other program wrote tells of the machine at this moment and nothing of the file. */
 export function isPassingMessage(message: string): boolean {
   return passingWords.test(message);
 }

@@ -153,7 +153,7 @@ export const eventTable = {
   'repair-start': { seenBy: 'admins', data: Type.Object({ repair: text, path: text, class: text, message: text }) },
   /** Something was tried in it; `outcome` is the verdict of its trial. */
   'repair-update': { seenBy: 'admins', data: Type.Object({ repair: text, path: text, by: text, outcome: text, note: text }) },
-  /** It stands where it stays until a person decides: published, proposed, given up … */
+  /** A repair stands where it stays until a person decides: published, proposed, given up … */
   'repair-end': {
     seenBy: 'admins',
     data: Type.Object({ repair: text, path: text, state: text, reason: text, generation: Type.Optional(whole) }),

@@ -33,7 +33,7 @@ export interface EventLog {
 /** Which events somebody may see: all for an admin, else only those of the caller and those of nobody that are public. */
 export interface EventFilter {
   readonly caller?: string;
-  /** Of news about tools, prompts and resources only those that it lets through are told; all when absent. */
+  /** Whose names news about tools, prompts and resources may tell; all when absent. */
   readonly seesTool?: (name: string) => boolean;
   readonly types?: readonly EventType[];
   /** Only what happens in this execution, and what is asked and answered in it. */

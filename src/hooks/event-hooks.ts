@@ -1,17 +1,17 @@
 import type { Execution } from '../calls/call-types.ts';
+import { createTurns } from '../concurrency/turns.ts';
 import { quotas } from '../config/quotas.ts';
 import type { EventEnvelope, EventLog } from '../events/event.ts';
 import type { HearingHook, HookBook } from './hook-book.ts';
 import { isHookTool } from './hook-entry.ts';
 import { heardEventTypes, hookEventOf } from './hook-events.ts';
-import { createHookQueues } from './hook-queues.ts';
 import type { RunHook } from './hook-runner.ts';
 
 const defaultTimeoutMs = 30_000;
 const maxWaiting = quotas['hooks.waiting'].each.max;
 /** An event with more than this is told without arguments and output. */
 const maxChars = 8 * 1024 * 1024;
-/** Of a reload what it came to is told, not every step on the way. */
+/** The states to which a reload comes: hooks hear of these, not of every step on the way. */
 const settledStates: ReadonlySet<string> = new Set(['ready', 'degraded', 'failed', 'pending-grant', 'disabled', 'quarantined']);
 
 /** Subscribes the hooks of a book to the daemon's events. They cannot change what happened, and nobody waits for them. */
@@ -24,7 +24,7 @@ export function createEventHooks(parts: {
   readonly onFault: (error: unknown) => void;
 }) {
   const { book, run, events, onFault } = parts;
-  const lanes = createHookQueues(maxWaiting);
+  const queues = createHookQueues(maxWaiting);
   const ending = new AbortController();
   const overflowing = new Set<string>();
 
@@ -58,7 +58,7 @@ export function createEventHooks(parts: {
       return described;
     };
     for (const hook of book.findHearing(name, tool)) {
-      if (lanes.push(hook.name, () => tellOne(hook, event, describe))) overflowing.delete(hook.name);
+      if (queues.push(hook.name, () => tellOne(hook, event, describe))) overflowing.delete(hook.name);
       else if (!overflowing.has(hook.name)) {
         overflowing.add(hook.name);
         const message = `It is too slow: ${maxWaiting} events wait for it, and newer ones are not told until it caught up.`;
@@ -78,10 +78,10 @@ export function createEventHooks(parts: {
   return {
     /** Waits for what is told already, at most so long, and ends what is left. */
     async close(maxMs: number): Promise<void> {
-      await lanes.settled(maxMs);
+      await queues.settled(maxMs);
       unsubscribe();
       ending.abort();
-      await lanes.settled(1000);
+      await queues.settled(1000);
     },
   };
 }
@@ -118,4 +118,32 @@ async function describeEvent(
     default:
       return undefined;
   }
+}
+
+/**
+ * Creates queues of work, one for each hook: within one the order is kept, and a slow one keeps no other waiting. Each holds at most
+ * `maxWaiting` pieces beside the one under way.
+ */
+export function createHookQueues(maxWaiting: number) {
+  const turns = createTurns();
+  const left = new Set<Promise<void>>();
+
+  return {
+    /** Takes a piece of work, which must not reject. False when the queue is full: it is not done then. */
+    push(hook: string, work: () => Promise<void>): boolean {
+      if ((turns.waiting(hook) ?? 0) >= maxWaiting) return false;
+      const done = turns.run(hook, work).finally(() => left.delete(done));
+      left.add(done);
+      return true;
+    },
+    /** Resolves when nothing is left, at the latest after `maxMs`; false when something was left. */
+    async settled(maxMs: number): Promise<boolean> {
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const timer = setTimeout(resolve, maxMs, true);
+      for (let isLate = false; left.size > 0 && !isLate; )
+        isLate = await Promise.race([Promise.all(left).then(() => false), promise]);
+      clearTimeout(timer);
+      return left.size === 0;
+    },
+  };
 }

@@ -55,7 +55,7 @@ export function createHookBook(parts: HookBookParts) {
   const { events, now } = parts;
   const { hookApprovals: table } = parts.store;
   const records = new Map<string, HookRecord>();
-  /** Of approved hooks, so that a call that none of them wants costs next to nothing. */
+  /** The manifests of approved hooks, so that a call that none of them wants costs next to nothing. */
   let approved: readonly HookManifest[] = [];
   let blocked: ReadonlyArray<readonly string[]> = [];
 
@@ -229,7 +229,7 @@ export function createHookBook(parts: HookBookParts) {
     get: (name: string): HookView => require(name).view(),
     /** Approves exactly these files. Throws `hook-unknown`, `hook-invalid`, or `conflict` when they are others by now. */
     approve,
-    /** The same for the question whether a hook may run. Throws `conflict` when something else is asked by now. */
+    /** Approves the files that a question asks about. Throws `conflict` when something else is asked by now. */
     approveAsked: ({ plugin, argumentsHash }: Approval, by: string): Promise<HookView> =>
       approve(nameOfTool(plugin), argumentsHash, by),
     requireAsked: ({ plugin, argumentsHash }: Approval): void => void requireFiles(nameOfTool(plugin), argumentsHash),

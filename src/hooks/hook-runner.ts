@@ -3,7 +3,6 @@ import type { CallAnswer, ToolCaller } from '../calls/call-types.ts';
 import type { Engines } from '../calls/runner.ts';
 import { isQuestion } from '../capabilities/questions.ts';
 import type { Engine } from '../engines/engine.ts';
-import type { ToolRegistry } from '../tools/registry.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';
 
 /** Runs a hook once. */
@@ -17,39 +16,36 @@ export type RunHook = (run: {
   readonly signal?: AbortSignal | undefined;
 }) => Promise<CallAnswer>;
 
-/** A call journey of their own for hooks: calls of tools that fill the queue keep no hook waiting, and the other way round. */
-export interface HookRunner {
-  readonly run: RunHook;
-  /** What the journey resolves references with. */
-  readonly registry: Pick<ToolRegistry, 'resolve'>;
-}
-
 const refusedOperation = {
   ok: false,
   code: 'not-supported',
   message: 'A hook neither calls tools nor asks people: it would trigger itself, or keep a call waiting for days.',
 } as const;
 
-/** Creates the runner. `caller` is asked for later: it is made with the registry of this one. */
-export function createHookRunner(caller: () => Pick<ToolCaller, 'call'>): HookRunner {
+/**
+ * Creates a call journey for hooks alone: calls of tools that fill the queue keep no hook waiting, and the other way round. `caller` is
+ * asked for later: it is made with the registry of this one.
+ */
+export function createHookRunner(caller: () => Pick<ToolCaller, 'call'>) {
   const entryByRef = new Map<string, ToolEntry>();
   let runs = 0;
   return {
+    /** What the journey resolves references with. */
     registry: {
-      resolve(ref) {
+      resolve(ref: string): ToolEntry {
         const entry = entryByRef.get(ref);
         if (entry === undefined) throw new Error(`no run of a hook has the reference ${ref}`);
         return entry;
       },
     },
-    async run({ entry, event, timeoutMs, session, executionId, signal }) {
+    async run({ entry, event, timeoutMs, session, executionId, signal }: Parameters<RunHook>[0]): Promise<CallAnswer> {
       const ref = `${entry.name}#${++runs}`;
       entryByRef.set(ref, entry);
       try {
         return await caller().call({
           ref,
           arguments: event,
-          // Its own workspace and its own values, and nothing that a caller of tools could see.
+          // A hook has a workspace and values of its own, and nothing that a caller of tools could see.
           caller: { id: entry.name, role: 'admin' },
           timeoutMs,
           ...(session === undefined ? {} : { session }),

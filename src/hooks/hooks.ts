@@ -1,5 +1,4 @@
-import type { BeforeCall } from '../calls/call-parts.ts';
-import type { Execution, ExplainGuestError } from '../calls/call-types.ts';
+import type { Execution } from '../calls/call-types.ts';
 import type { Config } from '../config/config-types.ts';
 import type { EventLog } from '../events/event.ts';
 import type { Approvals } from '../permissions/approvals/approvals.ts';
@@ -10,7 +9,7 @@ import { createBeforeCall } from './before-call.ts';
 import { type BuiltHook, buildHook, type HookBuilderParts } from './build-hook.ts';
 import type { HookRoots } from './discover.ts';
 import { createEventHooks } from './event-hooks.ts';
-import { createHookBook, type HookBook } from './hook-book.ts';
+import { createHookBook } from './hook-book.ts';
 import { idOfHook } from './hook-entry.ts';
 import { createHookQuestions } from './hook-questions.ts';
 import type { RunHook } from './hook-runner.ts';
@@ -30,23 +29,15 @@ export interface HookParts {
   readonly onFault: (error: unknown) => void;
 }
 
-/** The hooks of a daemon. */
-export interface Hooks {
-  readonly book: HookBook;
-  readonly beforeCall: BeforeCall;
-  readonly explainError: ExplainGuestError;
-  /** Reads and builds them, and watches their folders from then on; again when the config switched them on or off. */
-  start(): Promise<void>;
-  /** Ends the watch and waits a moment for what is told already. */
-  close(): Promise<void>;
-}
-
 /** A burst of changes becomes one look. */
 const settleMs = 100;
 const closeMs = 5000;
 
+/** The hooks of a daemon. */
+export type Hooks = ReturnType<typeof createHooks>;
+
 /** Creates the hooks. Nothing is read before the start. */
-export function createHooks(parts: HookParts): Hooks {
+export function createHooks(parts: HookParts) {
   const { config, events, run, now, onFault } = parts;
   const artifactsById = new Map<string, BuiltHook['artifacts']>();
   const book = createHookBook({
@@ -83,7 +74,8 @@ export function createHooks(parts: HookParts): Hooks {
     book,
     beforeCall: createBeforeCall({ book, run, events, now }),
     explainError: tracer.explain,
-    async start() {
+    /** Reads and builds them, and watches their folders from then on; again when the config switched them on or off. */
+    async start(): Promise<void> {
       await book.refresh();
       if (!book.isOn || watch !== undefined) return;
       const { dataHooks, skillDirs } = parts.roots;
@@ -95,7 +87,8 @@ export function createHooks(parts: HookParts): Hooks {
         onReady: poke,
       });
     },
-    async close() {
+    /** Ends the watch and waits a moment for what is told already. */
+    async close(): Promise<void> {
       clearTimeout(timer);
       await watch?.close();
       await eventHooks.close(closeMs);

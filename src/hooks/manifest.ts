@@ -99,7 +99,7 @@ function findHandler(files: readonly HookFile[]): string {
   throw new HotcellError('hook-invalid', `The folder has no handler: none of ${names}.`, { fix: 'Write a handler.ts.' });
 }
 
-/** Those that stand where other programs put them count when HOOK.md itself names none. */
+/** The events of a hook; where other programs put them counts when HOOK.md itself names none. */
 function readEvents({ events, metadata }: Static<typeof frontMatter>): readonly Subscription[] {
   const named = events ?? (foreignEvents.Check(metadata) ? metadata.openclaw.events : undefined);
   if (named === undefined) {

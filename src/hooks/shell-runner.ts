@@ -13,7 +13,7 @@ export interface ShellScript {
   readonly files: readonly HookFile[];
   readonly handler: string;
   readonly image: string;
-  /** It asked for hosts: it gets a way to the network, by which the daemon dials for it. */
+  /** The script asked for hosts: it gets a way to the network, by which the daemon dials for it. */
   readonly mayDial: boolean;
 }
 

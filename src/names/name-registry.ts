@@ -170,7 +170,7 @@ export function createNameRegistry(parts: NameRegistryParts) {
 
   return {
     arrive,
-    /** It is decided what becomes of a new unit. */
+    /** Says that what becomes of a new unit is decided. */
     settle: (path: string): void => void newcomers.delete(path),
     findTaken,
     claim,

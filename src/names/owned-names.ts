@@ -90,7 +90,7 @@ export class OwnedNames {
         [...removed.values()],
       );
     } catch (error) {
-      // It holds until the end of this run; the next one decides anew.
+      // The change holds until the end of this run; the next one decides anew.
       this.#onFault(error);
     }
   }

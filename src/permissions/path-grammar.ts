@@ -40,7 +40,7 @@ export function parsePlace(text: string): PlaceResult {
   if (!parsed.ok) return parsed;
   const { segments } = parsed;
   if (mount !== undefined) return { ok: true, mount, segments, path: `${mount}:/${segments.join('/')}` };
-  // It would read as a mount in its one spelling.
+  // Such a path would read as a mount in its one spelling.
   if (segments[0]?.endsWith(':'))
     return { ok: false, reason: 'begins with a name that ends in ":"; write a mount as name:/path' };
   return { ok: true, segments, path: segments.join('/') || '.' };

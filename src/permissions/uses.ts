@@ -6,7 +6,7 @@ import { globMatches, hostMatches, pathMatches } from './matching.ts';
 
 /** What of its grants a plugin uses. */
 export interface GrantUsage {
-  /** Of the last 30 days, with the time of the last use. */
+  /** Permissions that were used in the last 30 days, with the time of the last use. */
   readonly used: readonly { readonly permission: string; readonly lastUsedAtMs: number }[];
   /** Granted entries that nobody ever used, as words. */
   readonly neverUsed: readonly string[];

@@ -16,9 +16,9 @@ export interface Redactor {
   readonly isIdle: boolean;
   /** The text with every secret replaced; the same string when there is none. */
   text(value: string): string;
-  /** The same for a JSON text, which stays one; any other text is treated as plain. */
+  /** A JSON text with every secret replaced, which stays JSON; any other text is treated as plain. */
   json(value: string): string;
-  /** The same for bytes (of any encoding in which the secret's bytes stand as they are). */
+  /** The bytes (of any encoding in which the secret's bytes stand as they are) with every secret replaced. */
   bytes(value: Uint8Array): Uint8Array;
   /** For bytes that come in chunks: holds back as much as could be the beginning of a secret. */
   stream(): { push(chunk: Uint8Array): Uint8Array; end(): Uint8Array };
@@ -65,7 +65,7 @@ export interface SecretBook {
   readonly redactor: Redactor;
 }
 
-/** The same for those who may change it. */
+/** The secrets of the operator for whoever may change them. */
 export interface SecretKeeper extends SecretBook {
   list(): readonly SecretView[];
   /** Throws `secret-invalid`, whose message never holds the value, or `conflict` for a name of the config. */

@@ -1,7 +1,7 @@
 import type { NativeToolParts } from '../builtins/native/run-native.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { findNearNames } from '../errors/near-names.ts';
+import { suggestNearNames } from '../errors/near-names.ts';
 import type { GrantBook } from '../permissions/grants.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import { type FoundSkills, findSkills } from './discover.ts';
@@ -21,22 +21,13 @@ export interface SkillBookParts {
   readonly onFault: (error: unknown) => void;
 }
 
-/** The skills of the skill folders, and the tools that their approved scripts are. */
-export interface SkillBook {
-  /** Looks at the folders again and brings the tools in line. Looks at once do it together. */
-  refresh(): Promise<FoundSkills>;
-  /** Brings the tools in line with what is granted now. */
-  regrant(): void;
-  /** One skill, after a look. Throws `skill-unknown` with near names. */
-  get(name: string): Promise<Skill>;
-  /** The same as of the last look: callers cannot make the daemon read all folders. */
-  recall(name: string): Skill;
-}
-
 const none: FoundSkills = { skills: [], problems: [] };
 
-/** Creates the book; nothing is read before the first look. */
-export function createSkillBook(parts: SkillBookParts): SkillBook {
+/** The skills of the skill folders, and the tools that their approved scripts are. */
+export type SkillBook = ReturnType<typeof createSkillBook>;
+
+/** Creates the registry of skills; nothing is read before the first look. */
+export function createSkillBook(parts: SkillBookParts) {
   const { config, hosted, grants } = parts;
   const images: ScriptImages = { commands: config.docker.commands, images: config.skills.images };
   const scriptParts = {
@@ -92,20 +83,20 @@ export function createSkillBook(parts: SkillBookParts): SkillBook {
   }
 
   return {
+    /** Looks at the folders again and brings the tools in line. Looks at once do it together. */
     refresh,
+    /** Brings the tools in line with what is granted now. */
     regrant: publish,
-    get: async (name) => findSkill(await refresh(), name),
-    recall: (name) => findSkill(found, name),
+    /** One skill, after a look. Throws `skill-unknown` with near names. */
+    get: async (name: string): Promise<Skill> => findSkill(await refresh(), name),
+    /** A skill as it was at the last look: callers cannot make the daemon read all folders. */
+    recall: (name: string): Skill => findSkill(found, name),
   };
 }
 
 function findSkill({ skills }: FoundSkills, name: string): Skill {
   const skill = skills.find(({ manifest }) => manifest.name === name);
   if (skill !== undefined) return skill;
-  const near = findNearNames(
-    name,
-    skills.map(({ manifest }) => manifest.name),
-  );
-  const meant = near.length === 0 ? '' : ` Did you mean ${near.map((each) => `"${each}"`).join(' or ')}?`;
-  throw new HotcellError('skill-unknown', `There is no skill "${name.slice(0, 80)}".${meant}`);
+  const names = skills.map(({ manifest }) => manifest.name);
+  throw new HotcellError('skill-unknown', `There is no skill "${name.slice(0, 80)}".${suggestNearNames(name, names)}`);
 }

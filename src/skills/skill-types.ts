@@ -24,7 +24,7 @@ export interface SkillFile {
 
 /** A file in `scripts/` that can be run. */
 export interface SkillScript {
-  /** Its name in `scripts/`. */
+  /** The name of the script in `scripts/`. */
   readonly name: string;
   /** The tool that it is once it is approved: `pdf.extract.py`. */
   readonly tool: string;

@@ -23,7 +23,7 @@ export async function examineDatabase(database: DatabaseSync): Promise<string | 
   }
 }
 
-/** The same for the database of a data directory that no daemon uses; undefined also when there is none yet. */
+/** What SQLite finds wrong with the database of a data directory that no daemon uses; undefined also when there is none yet. */
 export async function examineDataDir(dataDir: string): Promise<string | undefined> {
   const file = databasePath(dataDir);
   if (!existsSync(file)) return undefined;

@@ -73,7 +73,7 @@ export function watchStorage(dataDir: string, onChange: (problem: HotcellError |
     try {
       rmSync(reserve, { force: true });
     } catch {
-      // It keeps its room; nothing else depends on it.
+      // The reserve keeps its room; nothing else depends on it.
     }
   }
 

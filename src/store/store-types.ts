@@ -12,7 +12,7 @@ export interface Store extends Tables {
    * writes stay queued and are tried again: whoever gives up on a call updates its row to `error`.
    */
   committed(): Promise<void>;
-  /** The same, but for the rows of calls that still run: they may become one write with their end. */
+  /** Resolves as `committed` does, but not for the rows of calls that still run: they may become one write with their end. */
   committedEnds(): Promise<void>;
   /** Commits now, in this turn. Never throws: what fails is told to the waiters and to `onWriteError`. */
   flush(): void;

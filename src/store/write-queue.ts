@@ -54,9 +54,9 @@ export function createWriteQueue(
   const begin = database.prepare('begin immediate');
   const commit = database.prepare('commit');
   let waiting: QueuedWrite[] = [];
-  /** Those of them that are not in the journal. */
+  /** Waiting writes that are not in the journal. */
   let unkept: QueuedWrite[] = [];
-  /** Those that are: they were acknowledged. */
+  /** Waiting writes that the journal has: they were acknowledged. */
   const kept = new Set<QueuedWrite>();
   let batch: PromiseWithResolvers<void> | undefined;
   let isSoon = false;

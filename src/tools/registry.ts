@@ -1,9 +1,9 @@
 import semver from 'semver';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { findNearNames } from '../errors/near-names.ts';
+import { askForOneOf, findNearNames } from '../errors/near-names.ts';
 import type { NameRegistry } from '../names/name-registry.ts';
 import type { ServedUnit } from '../units/unit.ts';
-import { createOfferingIndex, type OfferingIndex } from './offering-index.ts';
+import { createOfferingIndex } from './offering-index.ts';
 import type { ToolSettings } from './settings/tool-settings.ts';
 import { maxRefLength, parseToolRef } from './tool-ref.ts';
 import { makeToolEntry, type ToolEntry } from './tool-types.ts';
@@ -17,7 +17,10 @@ export interface ToolsChange {
 
 const maxCachedRefs = 4096;
 
-/** Creates an empty registry. `onChange` is told after every change that took place; it must not throw. */
+/** All tools that can be called now, keyed `name@version`. Reads are cheap: the registry is memory. */
+export type ToolRegistry = ReturnType<typeof createToolRegistry>;
+
+/** Creates an empty registry of tools. `onChange` is told after every change that took place; it must not throw. */
 export function createToolRegistry(
   options: {
     readonly onChange?: (change: ToolsChange) => void;
@@ -28,7 +31,7 @@ export function createToolRegistry(
     /** Other names of tools of the daemon itself; a tool of such a name comes first. */
     readonly aliases?: ReadonlyMap<string, string>;
   } = {},
-): ToolRegistry {
+) {
   const { names, settings } = options;
   const offerings = createOfferingIndex(names);
   const entriesByKey = new Map<string, ToolEntry>();
@@ -110,8 +113,13 @@ export function createToolRegistry(
   }
 
   return {
+    /** Prompts and resources: they come and go with the tools of their units, and are none of these. */
     offerings,
-    publish(served) {
+    /**
+     * Puts the tools of one unit in place of those it had, atomically. Throws `tool-duplicate` (naming both files) and
+     * changes nothing when a `name@version` belongs to another unit.
+     */
+    publish(served: ServedUnit): void {
       const { path, manifest } = served.unit;
       const entries = manifest.tools.map((tool) => makeToolEntry(tool, served));
       const own = new Set<string>();
@@ -125,11 +133,16 @@ export function createToolRegistry(
       replace(path, entries);
       offerings.replace(path, served);
     },
-    withdraw(path) {
+    /** Takes the tools of one unit out. */
+    withdraw(path: string): void {
       offerings.replace(path, undefined);
       if (keysByUnit.has(path)) replace(path, []);
     },
-    resolve(ref, sees) {
+    /**
+     * `name` (the highest version, prereleases last), `name@1.2.3` or `name@^1`; throws `tool-unknown` with near names. What
+     * `sees` does not let through is unknown, also among the near names.
+     */
+    resolve(ref: string, sees?: (entry: ToolEntry) => boolean): ToolEntry {
       followNames();
       const known = resolvedRefs.get(ref);
       const entry = known ?? (ref.length <= maxRefLength ? find(ref) : undefined);
@@ -141,15 +154,17 @@ export function createToolRegistry(
       resolvedRefs.set(ref, entry);
       return entry;
     },
-    nameOf(ref) {
+    /** The name to which a grant for this ref has to be given: of another name of a built-in its own. */
+    nameOf(ref: string): string {
       const { name } = parseToolRef(ref);
       return versionsByName.has(name) ? name : (findByAlias(name)[0]?.name ?? name);
     },
-    applySettings({ name, served }) {
+    /** What is set for this tool was changed: it is so from now on. */
+    applySettings({ name, served }: ToolEntry): void {
       const { path } = served.unit;
       addAnew((versionsByName.get(name) ?? []).filter((entry) => entry.served.unit.path === path));
     },
-    list() {
+    list(): readonly ToolEntry[] {
       followNames();
       listed ??= [...entriesByKey.values()].sort(compareEntries);
       return listed;
@@ -217,29 +232,5 @@ function describeMiss(ref: string, versionsByName: ReadonlyMap<string, readonly 
     });
   }
   const near = findNearNames(name, versionsByName.keys());
-  const meant = near.length === 0 ? '' : ` Did you mean ${near.map((other) => `"${other}"`).join(' or ')}?`;
-  return new HotcellError('tool-unknown', `There is no tool "${name}".${meant}`, { facts: { ref, near } });
-}
-
-/** All tools that can be called now, keyed `name@version`. Reads are cheap: the registry is memory. */
-export interface ToolRegistry {
-  /**
-   * Puts the tools of one unit in place of those it had, atomically. Throws `tool-duplicate` (naming both files) and
-   * changes nothing when a `name@version` belongs to another unit.
-   */
-  publish(served: ServedUnit): void;
-  /** Takes the tools of one unit out. */
-  withdraw(path: string): void;
-  /**
-   * `name` (the highest version, prereleases last), `name@1.2.3` or `name@^1`; throws `tool-unknown` with near names. What
-   * `sees` does not let through is unknown, also among the near names.
-   */
-  resolve(ref: string, sees?: (entry: ToolEntry) => boolean): ToolEntry;
-  /** The name to which a grant for this ref has to be given: of another name of a built-in its own. */
-  nameOf(ref: string): string;
-  list(): readonly ToolEntry[];
-  /** What is set for this tool was changed: it is so from now on. */
-  applySettings(entry: ToolEntry): void;
-  /** Prompts and resources: they come and go with the tools of their units, and are none of these. */
-  readonly offerings: Pick<OfferingIndex, 'list' | 'findPrompt' | 'findResource'>;
+  return new HotcellError('tool-unknown', `There is no tool "${name}".${askForOneOf(near)}`, { facts: { ref, near } });
 }

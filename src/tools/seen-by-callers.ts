@@ -27,7 +27,7 @@ export function seesTool(caller: Caller, entry: ToolEntry): boolean {
   return caller.isAnonymous !== true || isForAnonymous(entry);
 }
 
-/** The same of a prompt or a resource: lists of keys mean it by the name that people know. */
+/** Whether a caller may know of a prompt or a resource: lists of keys mean it by the name that people know. */
 export function seesOffering(caller: Caller, entry: OfferingEntry): boolean {
   return seesTool(caller, { ...entry, name: entry.offering.name });
 }

@@ -20,7 +20,7 @@ export interface ToolEntry {
   readonly source: UnitKind;
   /** The name of its unit, for people; what is granted and kept belongs to the path of the unit. */
   readonly plugin: string;
-  /** Its name belongs to another unit: it answers to `name@version` alone. */
+  /** The name of the tool belongs to another unit: this one answers to `name@version` alone. */
   readonly isSecond?: true;
   /** As it is set now. */
   readonly manifest: ToolManifest;

@@ -34,7 +34,7 @@ export function createToolsNews(events: Pick<EventLog, 'publish'>) {
   }
 
   return {
-    /** Of tools unless something else is said. */
+    /** Notes which names were there before and which are now; names of tools unless another kind is said. */
     note(before: readonly string[], after: readonly string[], kind: NewsKind = 'tools'): void {
       if (before.length + after.length === 0) return;
       const { wasThere, isThere } = gathered.get(kind) ?? { wasThere: new Map(), isThere: new Map() };

@@ -34,7 +34,7 @@ export interface PromptManifest extends OfferingFacts {
 /** Data with an address of its own. */
 export interface ResourceManifest extends OfferingFacts {
   readonly kind: 'resource';
-  /** Its address, or with `isTemplate` those of many, such as `notes://{id}`. */
+  /** The address of the resource, or with `isTemplate` those of many, such as `notes://{id}`. */
   readonly uri: string;
   readonly isTemplate: boolean;
   readonly mimeType?: string;

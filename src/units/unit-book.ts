@@ -6,7 +6,7 @@ import type { ServedUnit } from './unit.ts';
 export interface UnitStanding {
   readonly name: string;
   readonly version: string;
-  /** Its path as people read it. */
+  /** The path of the unit as people read it. */
   readonly shownPath: string;
   /** The state of its lifecycle. */
   readonly state: string;

@@ -10,7 +10,7 @@ import type { ToolManifest } from './tool-manifest.ts';
 /** What brings tools, one word for each kind. */
 export const unitKinds = ['plugin', 'builtin', 'skill', 'hook', 'mcp', 'registered'] as const;
 
-/** One of them. */
+/** One kind of what brings tools. */
 export type UnitKind = (typeof unitKinds)[number];
 
 /** Who made a state of a unit. */
@@ -31,9 +31,9 @@ export interface UnitManifest extends Offerings {
 /** One state of whatever brings tools. Another content is another state. */
 export interface Unit {
   readonly kind: UnitKind;
-  /** Its identity, to which grants, values and names belong: a file, `builtin:eval_code`, `skill:/srv/skills/pdf`. */
+  /** The identity of the unit, to which grants, values and names belong: a file, `builtin:eval_code`, `skill:/srv/skills/pdf`. */
   readonly path: string;
-  /** Of this state; unique over all units. */
+  /** The id of this state of the unit; unique over all units. */
   readonly id: string;
   readonly contentHash: string;
   readonly author: Author;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHookQueues } from '../../src/hooks/hook-queues.ts';
+import { createHookQueues } from '../../src/hooks/event-hooks.ts';
 
 describe('createHookQueues', () => {
   it('does the work of one lane in order, while another is stuck', async () => {

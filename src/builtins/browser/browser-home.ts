@@ -55,6 +55,6 @@ function remove(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   } catch {
-    // It is somebody else's, or in use: the next browser tries again.
+    // The folder is somebody else's, or in use: the next browser tries again.
   }
 }

@@ -121,7 +121,7 @@ function connectDriver(driver: ChildProcess) {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const kill = (): void => {
     isGone = true;
-    // Its browser is in a group of its own, and ends with it.
+    // The browser is in the process group of its driver, and ends with it.
     driver.kill('SIGKILL');
   };
   driver.on('message', (message) => {

@@ -24,12 +24,12 @@ export function declareTools(entries: readonly ToolEntry[], total: number): stri
   return `${more}declare const tools: {\n${members.join('\n')}\n};`;
 }
 
-/** The same for the check of a script: in full those that its text names, the others by their names, for what it misspells. */
+/** Declarations of tools for the check of a script: in full those that its text names, the others by their names, for what it misspells. */
 export function declareForScript(entries: readonly ToolEntry[], code: string): string {
   const seen = new Set<string>();
   const members: string[] = [];
   for (const entry of entries) {
-    // Of several versions the highest comes first, and is the one that is called.
+    // The highest of several versions comes first, and is the one that is called.
     if (seen.has(entry.name)) continue;
     seen.add(entry.name);
     members.push(code.includes(entry.name) ? declareTool(entry) : `  ${writeMemberName(entry.name)}(args?: any): Promise<any>;`);

@@ -12,7 +12,7 @@ export interface HttpToolParts {
   readonly settings: Pick<BuiltinSettings, 'who' | 'net' | 'maxHttpResponseBytes'>;
 }
 
-// They frame the message, or speak for somebody: a model does not.
+// Headers that frame the message, or speak for somebody: a model does not.
 const blockedHeaders = new Set([
   'host',
   'connection',
@@ -73,7 +73,7 @@ export function createHttpRequest({ answer, settings }: HttpToolParts): HostedTo
   };
 }
 
-/** The same call, which reaches every public host where the config lets tools do so. */
+/** A call with its user, who reaches every public host where the config lets tools do so. */
 export function reachPublic(
   { user, signal }: HostedCall,
   { net }: Pick<BuiltinSettings, 'net'>,

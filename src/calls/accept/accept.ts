@@ -114,7 +114,7 @@ export function createAcceptance(parts: AcceptParts) {
     const { caller, parent, signal } = request;
     const check = (args: unknown): void => void readArguments(args, entry, tool);
     const question = { entry, arguments: value, caller, session, parent: parent?.executionId, signal, check };
-    // It counts as under way in the meantime.
+    // The call counts as under way while somebody is asked about it.
     const leaveLimits = parts.limits.enter(request);
     let args: unknown;
     try {

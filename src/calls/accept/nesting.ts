@@ -31,7 +31,7 @@ export interface CellUse {
   readonly parent: string | undefined;
   /** The cell that it shares, or empty. */
   readonly cellKey: string;
-  /** It waits for the cell, else it holds it. */
+  /** Whether the call waits for the cell; else it holds it. */
   readonly isWaiting: boolean;
 }
 

@@ -61,7 +61,7 @@ export async function endFailure(
   }
 }
 
-/** The same failure, with a sentence on what might help in its next step, or as that step. */
+/** A failure with a sentence on what might help in its next step, or as that step. */
 export function addAdvice(end: CallEnd, advice: string, isFix = false): CallEnd {
   const { error } = end;
   return error === undefined ? end : { ...end, error: { ...error, fix: isFix ? advice : joinFixes(error.fix, advice) } };

@@ -51,12 +51,12 @@ export function showError(error: ExecutionError, caller: Pick<Caller, 'role'>, e
   const { frames, codeFrame, ...told } = { ...error, fix: error.fix.replace('hotcell executions show ID', show) };
   if (caller.role === 'admin') return { ...error, fix: told.fix };
   if (frames === undefined && codeFrame === undefined) return { ...told, fix: adviseFor(caller.role, told.fix) };
-  // The same command shows a caller no more than it has.
+  // The command `executions show` tells a caller no more than it has read.
   const step = told.fix.includes(show) ? '' : told.fix;
   return { ...told, fix: joinFixes(step, `Ask the operator, who sees where: ${show}.`) };
 }
 
-/** The same for the answer of a call. */
+/** The answer of a call with its error as somebody may see it. */
 export function showAnswer(answer: CallAnswer, caller: Pick<Caller, 'role'>): CallAnswer {
   const { error, executionId } = answer;
   return error === undefined ? answer : { ...answer, error: showError(error, caller, executionId) };

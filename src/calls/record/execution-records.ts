@@ -65,7 +65,7 @@ export function createExecutionRecords(parts: {
   };
 }
 
-/** Of what is too long for a record its beginning stays; an answer that a key may ask for again stays whole. */
+/** Cuts values that are too long for a record to their beginning; an answer that a key may ask for again stays whole. */
 function cutLongValues(record: ExecutionRecord, maxValueBytes: number): ExecutionRecord {
   const { argumentsJson, outputJson, idempotencyKey } = record;
   const argumentBytes = measure(argumentsJson, maxValueBytes);

@@ -13,7 +13,7 @@ class Wait {
   /** Rises with every effect: a picture of the call from before it must not be kept. */
   effects = 0;
   isStoring = false;
-  /** It was asked to be kept again in the meantime. */
+  /** Whether the call was to be kept again while it was being kept. */
   isDue = false;
   /** As performance.now() tells. */
   storedAt = Number.NEGATIVE_INFINITY;

@@ -118,7 +118,7 @@ function rebuildCall(
   if (facts.waitsFor === 'confirm') call.suspended = parts.store.parkedCalls.readBlob(row.id);
   else call.approval = askForApproval(call, parts.approvals);
   if (facts.waitsFor === 'confirm' && call.suspended === undefined) throw gone('its memory was not kept');
-  // It took time before the daemon ended, too.
+  // The call took time before the daemon ended, too.
   call.startedAt = row.startedAtMs === null ? 0 : performance.now() - Math.max(0, parts.now() - row.startedAtMs);
   call.leave = served.lease();
   return call;

@@ -38,7 +38,7 @@ export function admitPath(written: string, key: 'read' | 'write', user: Capabili
   return { path, names: parsed.segments, ...(mount === undefined ? {} : { mount }) };
 }
 
-/** The same for operations that need a file or folder in the workspace. */
+/** Checks a path of a guest for operations that need a file or folder in the workspace, not the workspace itself. */
 export function admitName(written: string, key: 'read' | 'write', user: CapabilityUser): GrantedName {
   const granted = admitPath(written, key, user);
   const name = granted.names.at(-1);

@@ -17,7 +17,7 @@ const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 // Latin-1 without control characters; the tab is allowed (RFC 9110, 5.5).
 const fieldValue = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
-// They frame the message or speak to the next hop: the connection is the daemon's, and may serve other calls.
+// These headers frame the message or speak to the next hop: the connection is the daemon's, and may serve other calls.
 const refused = new Set(
   'host connection content-length transfer-encoding upgrade te trailer keep-alive expect cookie2 http2-settings'.split(' '),
 );

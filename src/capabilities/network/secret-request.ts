@@ -49,7 +49,7 @@ export function fillSecrets(
 export function checkRedirect(redactor: Redactor | undefined, location: string, hop: { from: URL; to: URL }): void {
   if (redactor === undefined || redactor.isIdle || hop.from.origin === hop.to.origin) return;
   if (redactor.text(location) === location && redactor.text(hop.to.href) === hop.to.href) return;
-  // Its new host may be the secret itself: it is not named.
+  // The host of the redirect may be the secret itself: it is not named.
   throw new HotcellError('secret-misplaced', `${hop.from.host} redirects with a secret in the address. It was not followed.`);
 }
 

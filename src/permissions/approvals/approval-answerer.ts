@@ -16,7 +16,7 @@ export const operatorId = 'local';
  */
 export function decideAnswerer(question: Pick<ApprovalRequest, 'kind' | 'caller'>, by: Answerer): AnswererDecision {
   const isOwn = question.caller !== undefined && question.caller === by.id;
-  // It is asked of whoever calls, and gives nobody a right.
+  // A question of kind `ask` is for whoever calls, and gives nobody a right.
   if (question.kind === 'ask' && (isOwn || by.role === 'admin')) return { may: true };
   if (by.role === 'admin' && !isOwn && question.caller !== undefined && by.isOfLineOf?.(question.caller) === true) {
     return refuse('A key of the same line caused it: one made the other, or one key made both.');

@@ -12,7 +12,7 @@ export interface AskingUnit {
   readonly asking: Asking;
   /** The state of its lifecycle. */
   readonly state: string;
-  /** Its path as people read it. */
+  /** The path of the plugin as people read it. */
   readonly path: string;
   readonly version: string;
   /** Why it needs another engine; the daemon's own words. */

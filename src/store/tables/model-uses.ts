@@ -54,7 +54,7 @@ const useSums = defineTable('model_uses', {
   costNanos: column.number('cost_nanos'),
   /** Requests whose price nobody knows. */
   unpriced: column.number('unpriced'),
-  /** Of all requests together. */
+  /** The time of all requests together. */
   latencyMs: column.number('latency_ms'),
   maxLatencyMs: column.number('max_latency_ms'),
 });

@@ -3,7 +3,7 @@ import { column, defineTable, type RowOf, writeTogether } from '../table.ts';
 
 const names = defineTable('names', {
   name: column.text('name'),
-  /** Of the unit. */
+  /** The path of the unit that uses the name. */
   path: column.text('path'),
   /** At most one unit owns a name. */
   isOwner: column.flag('is_owner'),

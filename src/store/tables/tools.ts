@@ -3,7 +3,7 @@ import { column, defineTable, type RowOf, readNumber } from '../table.ts';
 import type { WriteQueue } from '../write-queue.ts';
 
 const settings = defineTable('tool_settings', {
-  /** Of the unit that brings the tool: a setting does not pass to another unit that takes the name. */
+  /** The path of the unit that brings the tool: a setting does not pass to another unit that takes the name. */
   path: column.text('path'),
   tool: column.text('tool'),
   mode: column.textOrNull('mode'),

@@ -40,7 +40,7 @@ async function runHosted(
     endWatch();
     return fail('error', 'plugin-not-ready', 'The tool was taken back before the call could begin.');
   }
-  // It waits for others and computes nothing here: other calls may have its slot.
+  // The tool waits for others and computes nothing here: other calls may have its slot.
   host.waiting?.(true);
   try {
     const call = {

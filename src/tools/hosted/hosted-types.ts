@@ -49,16 +49,16 @@ export interface HostedUnit {
   readonly kind: Exclude<UnitKind, 'plugin' | 'hook'>;
   readonly version: string;
   readonly description: string;
-  /** Of anybody but the operator `run` counts only where it was granted for this very content. */
+  /** Who wrote it: `run` of anybody but the operator counts only where it was granted for this very content. */
   readonly author: Author;
   /** The caller id of an author who is not the operator. */
   readonly writtenBy?: string;
-  /** Of everything that it says of itself and its tools: another one is another state, and what was granted is asked for again. */
+  /** The hash of everything that the unit says of itself and its tools: another one is another state, and what was granted is asked for again. */
   readonly contentHash: string;
   readonly permissions: PermissionSet;
   /** What its calls may have where it is not the usual; nobody is asked. */
   readonly limits?: Partial<Limits>;
-  /** Those that may be called; what it may ask for counts without any. */
+  /** The tools that may be called; what the unit may ask for counts without any. */
   readonly tools: readonly HostedTool[];
   readonly offerings?: readonly HostedOffering[];
 }

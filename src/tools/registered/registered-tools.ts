@@ -195,7 +195,7 @@ function describeUnit(
   };
 }
 
-/** It asks for its host and its secrets as a plugin would: naming a URL allows nothing. */
+/** What a service asks for, its host and its secrets, as a plugin would: naming a URL allows nothing. */
 function permissionsOf(service: ServiceHandler): PermissionSet {
   const secrets = secretsOf(service);
   return { net: [describePlace(parseDestination(service.url))], ...(secrets.length === 0 ? {} : { env: secrets }) };

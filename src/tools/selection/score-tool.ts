@@ -10,7 +10,7 @@ export interface SelectionContext {
   readonly provider?: string | undefined;
 }
 
-/** The same, read once for all tools. */
+/** A request, read once for all tools that are scored against it. */
 export interface ReadContext {
   readonly text: string;
   /** All words of it, and those that count. */
@@ -53,7 +53,7 @@ const maxTags = 100;
 const providers: ReadonlySet<string> = new Set(['openai', 'anthropic', 'gemini', 'google']);
 const providerTag = 'provider:';
 
-// They stand in every text, and say nothing of it.
+// Words that stand in every text, and say nothing of it.
 const stopWords: ReadonlySet<string> = new Set(
   'an and are as at be by can do does for from has have how if in into is it its me my no not of on or our so that the their them then there these they this to up us use used uses using want was we what when where which who will with would you your'.split(
     ' ',

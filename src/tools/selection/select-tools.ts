@@ -16,7 +16,7 @@ export const autoMaxTools = 5;
 
 /** A tool that may be shown. */
 export interface SelectionCandidate {
-  /** The same object as long as the tool says the same. */
+  /** What the tool says of itself: the same object as long as that is the same. */
   readonly manifest: ScoredText;
   readonly mode: 'on' | 'auto';
   /** How often it was called: of equal ones the more useful comes first. */
@@ -81,7 +81,7 @@ function begins(words: ReadonlySet<string>, beginning: string): boolean {
 interface Ranked {
   readonly tool: SelectionCandidate;
   readonly score: number;
-  /** Its place among the preferred tools; -1 for others. */
+  /** The place of the tool among the preferred ones; -1 for others. */
   readonly rank: number;
 }
 

@@ -57,7 +57,7 @@ export function createApprovalTable(database: DatabaseSync) {
   );
   const forgetContent = database.prepare('update approvals set content = null where execution_id = ? and content is not null');
   const byId = approvals.prepareSelect(database, 'where id = ?');
-  // The same words as the unique index, so that it is the one that is used.
+  // The condition has the words of the unique index, so that SQLite uses that one.
   const byKey = approvals.prepareSelect(
     database,
     `where ask_key = ? and status <> 'withdrawn' and (kind <> 'grant' or status in ('open', 'denied'))`,
@@ -90,7 +90,7 @@ export function createApprovalTable(database: DatabaseSync) {
     list: ({ limit, ...which }: Which & { readonly limit: number }) =>
       (which.executionId === undefined ? newest : newestOfExecution).all(...valuesOf(which), limit),
     count: (which: Which) => Number((which.executionId === undefined ? count : countOfExecution).get(...valuesOf(which))?.total),
-    /** Of those that ended only the newest `keep` stay. */
+    /** Keeps the newest `keep` questions that ended, and all that are open. */
     prune: (keep: number): void => void writeNow(() => prune.run(keep)),
   };
 }

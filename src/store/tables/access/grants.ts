@@ -7,7 +7,7 @@ const grants = defineTable('grants', {
   id: column.text('id'),
   unitPath: column.text('plugin_path'),
   pluginName: column.text('plugin_name'),
-  /** Of the generation that it was given for. */
+  /** The content of the generation that the grant was given for. */
   contentHash: column.text('content_hash'),
   permissionsJson: column.text('permissions'),
   scope: column.word('scope', ['once', 'session', 'until', 'always']),
@@ -43,7 +43,7 @@ export function createGrantTable(database: DatabaseSync) {
         for (const row of rows) insert(row);
       }),
     spend: (id: string, executionId: string): void => void writeNow(() => spend.run(executionId, id)),
-    /** Those that nobody took back, oldest first. */
+    /** Grants that nobody took back, oldest first. */
     listInForce: () => inForce.all(),
     /** All, newest first. */
     list: (limit: number) => newest.all(limit),

@@ -51,7 +51,7 @@ type RowFilter = ExecutionFilter & { readonly before?: string };
 
 interface QueuedExecution extends QueuedWrite {
   row: ExecutionRow;
-  /** It may stand in the journal as it is. */
+  /** Whether the journal may hold this state of the row. */
   isInJournal: boolean;
 }
 

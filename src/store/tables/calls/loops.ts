@@ -66,7 +66,7 @@ export function createLoopTable(database: DatabaseSync) {
     get: (id: string) => byId.first(id),
     /** Newest first; with a caller only its own. */
     list: ({ caller, limit }: { readonly caller?: string; readonly limit: number }) => newest.all(caller ?? null, limit),
-    /** Those without an end, oldest first. */
+    /** Loops without an end, oldest first. */
     listOpen: () => open.all(),
     remove: (id: string): void =>
       writeTogether(database, () => {
@@ -77,7 +77,7 @@ export function createLoopTable(database: DatabaseSync) {
     bytes: (caller?: string) => Number(bytes.get(caller ?? null)?.bytes ?? 0),
     /** Removes those that ended before. */
     prune: (endedBeforeMs: number): void => void writeNow(() => prune.run(endedBeforeMs)),
-    /** Of one caller, or of all; false when none is left. */
+    /** Removes the loop that ended first, of one caller or of all; false when none is left. */
     removeOldestEnded: (caller?: string): boolean => writeNow(() => removeOldest.run(caller ?? null)).changes === 1,
   };
 }

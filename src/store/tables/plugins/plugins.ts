@@ -27,7 +27,7 @@ export function createPluginTable(database: DatabaseSync) {
 const writtenFiles = defineTable('written_files', {
   /** The real path of the file. */
   path: column.text('path'),
-  /** Of its content: other content is of another hand. */
+  /** The hash of the content that was written: other content is of another hand. */
   sha256: column.text('sha256'),
   /** The caller id. */
   writtenBy: column.text('written_by'),

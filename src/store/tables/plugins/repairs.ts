@@ -71,7 +71,7 @@ export function createRepairTable(database: DatabaseSync) {
     /** Newest first; of one plugin when a path is given. */
     list: ({ path, states, limit }: Which) =>
       newest.all(path ?? null, states === undefined ? null : JSON.stringify(states), limit),
-    /** Those with this key of a failure alone, when one is given. */
+    /** How many repairs are in one of these states, with this key of a failure when one is given. */
     count: (states: readonly string[], failureKey?: string) =>
       Number(count.get(JSON.stringify(states), failureKey ?? null)?.found),
     /** Ids of those in a state that began before then, oldest first. */
