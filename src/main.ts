@@ -31,7 +31,7 @@ import { findStorageError } from './store/sqlite-error.ts';
 import { createHostedTools } from './tools/hosted/hosted-tools.ts';
 import { repairCheckerBounds } from './typescript/checker.ts';
 import { nameRunner } from './units/unit.ts';
-import { createUnitBook } from './units/unit-book.ts';
+import { createUnitRegistry } from './units/unit-registry.ts';
 
 /**
  * The composition root: opens the store, starts the engines, watches the plugin folders, opens the doors. What was
@@ -81,7 +81,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     caller: () => caller,
   });
   // Who brings tools. The plugin folders come last: they know the near names of what nobody has.
-  const units = createUnitBook([hosted, plugins.units]);
+  const units = createUnitRegistry([hosted, plugins.units]);
   const models = openUpstreams(foundation);
   const calls = {
     ...models,
@@ -182,7 +182,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     ...models,
     images: commands.images,
     containers: commands,
-    hooks: hooks.book,
+    hooks: hooks.registry,
     mcp,
     schedules,
     version,

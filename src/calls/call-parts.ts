@@ -17,7 +17,7 @@ import type { ToolSwitches } from '../tools/settings/tool-switches.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';
 import type { ToolUses } from '../tools/tool-uses.ts';
 import type { ServedUnit, Unit } from '../units/unit.ts';
-import type { UnitContent } from '../units/unit-book.ts';
+import type { UnitContent } from '../units/unit-registry.ts';
 import type { ActiveCall } from './active-call.ts';
 import type { ExplainGuestError } from './call-types.ts';
 import type { Engines } from './runner.ts';

@@ -5,7 +5,7 @@ import type { RunCommand } from '../border/container-command.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Approvals } from '../permissions/approvals/approvals.ts';
-import type { SecretBook } from '../secrets/secret-types.ts';
+import type { SecretRegistry } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
 import { namedRefusals, refuseOperation } from './absent-members.ts';
 import { createBrowser } from './browser.ts';
@@ -27,7 +27,7 @@ export interface CapabilityParts {
   readonly config: Config;
   readonly store: Store;
   /** Secrets that may go into requests. */
-  readonly secrets?: SecretBook | undefined;
+  readonly secrets?: SecretRegistry | undefined;
   /** The call journey, for `context.tools`. */
   readonly tools?: ToolPort | undefined;
   /** Runs native commands, for `context.run`. */

@@ -3,7 +3,7 @@ import type { Capability, CapabilityResult, CapabilityTable } from '../border/ca
 import type { CapabilityUser } from '../border/capability-user.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { Redactor, SecretBook } from '../secrets/secret-types.ts';
+import type { Redactor, SecretRegistry } from '../secrets/secret-types.ts';
 import { createByteBudget } from './network/byte-budget.ts';
 import { type Connections, createConnections } from './network/connections.ts';
 import { dialChecked } from './network/dial.ts';
@@ -31,7 +31,7 @@ interface Parts {
   readonly connections: Connections;
   readonly reading: ReadingParts;
   readonly network: Config['network'];
-  readonly secrets: Pick<SecretBook, 'findIn' | 'redactor'> | undefined;
+  readonly secrets: Pick<SecretRegistry, 'findIn' | 'redactor'> | undefined;
 }
 
 interface Journey {
@@ -59,7 +59,7 @@ export function createFetch(options: {
   /** Takes secrets out of bodies; that of `secrets` when absent. */
   redactor?: Redactor | undefined;
   /** Puts secrets into requests, and takes them out of bodies. */
-  secrets?: Pick<SecretBook, 'findIn' | 'redactor'> | undefined;
+  secrets?: Pick<SecretRegistry, 'findIn' | 'redactor'> | undefined;
   requests?: OpenRequests;
 }) {
   const { network, requests = createOpenRequests() } = options;

@@ -3,7 +3,7 @@ import { BoundedMap } from '../collections/bounded-map.ts';
 import type { Config } from '../config/config-types.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
 import { matchersOf } from '../permissions/matchers.ts';
-import type { SecretBook } from '../secrets/secret-types.ts';
+import type { SecretRegistry } from '../secrets/secret-types.ts';
 import { describeGrant } from './permission-denial.ts';
 
 /** What `buildBorderView` needs to know of a call. */
@@ -19,7 +19,7 @@ export interface ViewSources {
   readonly config: Pick<Config, 'env'>;
   /** The environment of the daemon. */
   readonly processEnv: Readonly<Record<string, string | undefined>>;
-  readonly secrets?: Pick<SecretBook, 'revision' | 'has' | 'problemOf' | 'placeholderOf' | 'redactor'> | undefined;
+  readonly secrets?: Pick<SecretRegistry, 'revision' | 'has' | 'problemOf' | 'placeholderOf' | 'redactor'> | undefined;
   /** Whose placeholders are answered for secrets; without it none are. */
   readonly executionId?: string | undefined;
 }

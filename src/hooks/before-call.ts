@@ -1,7 +1,7 @@
 import type { BeforeCall, CallQuestion } from '../calls/call-parts.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
-import type { HearingHook, HookBook } from './hook-book.ts';
+import type { HearingHook, HookRegistry } from './hook-registry.ts';
 import type { RunHook } from './hook-runner.ts';
 import { readVerdict } from './verdict.ts';
 
@@ -13,13 +13,13 @@ const defaultTimeoutMs = 2000;
  * them. A hook that fails, is late or answers what nobody understands stops the call.
  */
 export function createBeforeCall(parts: {
-  readonly book: Pick<HookBook, 'isHeard' | 'findHearing' | 'findBlocking'>;
+  readonly registry: Pick<HookRegistry, 'isHeard' | 'findHearing' | 'findBlocking'>;
   readonly run: RunHook;
   readonly events: Pick<EventLog, 'publish'>;
   /** Epoch ms. */
   readonly now: () => number;
 }): BeforeCall {
-  const { book, run, events, now } = parts;
+  const { registry, run, events, now } = parts;
 
   async function askOne(hook: HearingHook, question: CallQuestion, args: unknown): Promise<unknown> {
     const { entry: tool, session, signal } = question;
@@ -65,12 +65,12 @@ export function createBeforeCall(parts: {
   }
 
   return {
-    wants: ({ name }) => book.isHeard('tool:before', name),
+    wants: ({ name }) => registry.isHeard('tool:before', name),
     async ask(question) {
       const tool = question.entry.name;
       let args = question.arguments;
-      const hearing = book.findHearing('tool:before', tool);
-      for (const { name } of book.findBlocking(tool)) {
+      const hearing = registry.findHearing('tool:before', tool);
+      for (const { name } of registry.findBlocking(tool)) {
         const error = describeChanged(name, tool);
         tellRefusal(name, tool, error);
         throw error;

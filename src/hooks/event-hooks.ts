@@ -2,9 +2,9 @@ import type { Execution } from '../calls/call-types.ts';
 import { createTurns } from '../concurrency/turns.ts';
 import { quotas } from '../config/quotas.ts';
 import type { EventEnvelope, EventLog } from '../events/event.ts';
-import type { HearingHook, HookBook } from './hook-book.ts';
 import { isHookTool } from './hook-entry.ts';
 import { heardEventTypes, hookEventOf } from './hook-events.ts';
+import type { HearingHook, HookRegistry } from './hook-registry.ts';
 import type { RunHook } from './hook-runner.ts';
 
 const defaultTimeoutMs = 30_000;
@@ -14,16 +14,16 @@ const maxChars = 8 * 1024 * 1024;
 /** The states to which a reload comes: hooks hear of these, not of every step on the way. */
 const settledStates: ReadonlySet<string> = new Set(['ready', 'degraded', 'failed', 'pending-grant', 'disabled', 'quarantined']);
 
-/** Subscribes the hooks of a book to the daemon's events. They cannot change what happened, and nobody waits for them. */
+/** Subscribes the hooks of a registry to the daemon's events. They cannot change what happened, and nobody waits for them. */
 export function createEventHooks(parts: {
-  readonly book: Pick<HookBook, 'isHeard' | 'findHearing'>;
+  readonly registry: Pick<HookRegistry, 'isHeard' | 'findHearing'>;
   readonly run: RunHook;
   readonly events: EventLog;
   /** The record of a call that ended, committed; undefined when it is gone. */
   readonly readExecution: (id: string) => Promise<Execution | undefined>;
   readonly onFault: (error: unknown) => void;
 }) {
-  const { book, run, events, onFault } = parts;
+  const { registry, run, events, onFault } = parts;
   const queues = createHookQueues(maxWaiting);
   const ending = new AbortController();
   const overflowing = new Set<string>();
@@ -50,14 +50,14 @@ export function createEventHooks(parts: {
 
   function tellAll(event: EventEnvelope): void {
     const name = hookEventOf(event.type);
-    if (name === undefined || !book.isHeard(name) || !isForHooks(event)) return;
+    if (name === undefined || !registry.isHeard(name) || !isForHooks(event)) return;
     const tool = event.type === 'execution-end' ? event.data.tool : undefined;
     let described: Promise<object | undefined> | undefined;
     const describe = (): Promise<object | undefined> => {
       described ??= describeEvent(event, parts.readExecution);
       return described;
     };
-    for (const hook of book.findHearing(name, tool)) {
+    for (const hook of registry.findHearing(name, tool)) {
       if (queues.push(hook.name, () => tellOne(hook, event, describe))) overflowing.delete(hook.name);
       else if (!overflowing.has(hook.name)) {
         overflowing.add(hook.name);

@@ -19,7 +19,7 @@ export interface HookBuild {
 
 const noFiles: HookFiles = { files: [], contentHash: '', signature: '' };
 
-/** One hook as it is known now. The book changes it in place. */
+/** One hook as it is known now. The registry changes it in place. */
 export class HookRecord {
   readonly place: HookPlace;
   files = noFiles;

@@ -9,9 +9,9 @@ import { createBeforeCall } from './before-call.ts';
 import { type BuiltHook, buildHook, type HookBuilderParts } from './build-hook.ts';
 import type { HookRoots } from './discover.ts';
 import { createEventHooks } from './event-hooks.ts';
-import { createHookBook } from './hook-book.ts';
 import { idOfHook } from './hook-entry.ts';
 import { createHookQuestions } from './hook-questions.ts';
+import { createHookRegistry } from './hook-registry.ts';
 import type { RunHook } from './hook-runner.ts';
 
 /** What hooks are made of. */
@@ -40,7 +40,7 @@ export type Hooks = ReturnType<typeof createHooks>;
 export function createHooks(parts: HookParts) {
   const { config, events, run, now, onFault } = parts;
   const artifactsById = new Map<string, BuiltHook['artifacts']>();
-  const book = createHookBook({
+  const registry = createHookRegistry({
     roots: parts.roots,
     store: parts.store,
     events,
@@ -59,25 +59,25 @@ export function createHooks(parts: HookParts) {
     onFault,
   });
   const tracer = createTracer({ readArtifacts: async (id) => artifactsById.get(id) });
-  const eventHooks = createEventHooks({ book, run, events, readExecution: parts.readExecution, onFault });
+  const eventHooks = createEventHooks({ registry, run, events, readExecution: parts.readExecution, onFault });
   let watch: FolderWatch | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   function poke(): void {
     timer ??= setTimeout(() => {
       timer = undefined;
-      void book.refresh().catch(onFault);
+      void registry.refresh().catch(onFault);
     }, settleMs).unref();
   }
 
   return {
-    book,
-    beforeCall: createBeforeCall({ book, run, events, now }),
+    registry,
+    beforeCall: createBeforeCall({ registry, run, events, now }),
     explainError: tracer.explain,
     /** Reads and builds them, and watches their folders from then on; again when the config switched them on or off. */
     async start(): Promise<void> {
-      await book.refresh();
-      if (!book.isOn || watch !== undefined) return;
+      await registry.refresh();
+      if (!registry.isOn || watch !== undefined) return;
       const { dataHooks, skillDirs } = parts.roots;
       watch = createFolderWatch({
         folders: [dataHooks, ...skillDirs],

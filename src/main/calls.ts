@@ -13,7 +13,7 @@ import { findRefusedBuiltin } from '../plugins/compile/specifiers.ts';
 import type { Tracer } from '../plugins/diagnostics/trace.ts';
 import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
 import { createSearchIndex } from '../tools/search/search-index.ts';
-import type { UnitBook } from '../units/unit-book.ts';
+import type { UnitRegistry } from '../units/unit-registry.ts';
 import type { Consents } from './consents.ts';
 import type { OpenEngines } from './engines.ts';
 import type { EscalationRules } from './escalation-rules.ts';
@@ -27,7 +27,7 @@ export interface CallNeeds
     Pick<Consents, 'approvals' | 'uses' | 'audit'>,
     Omit<Tools, 'news'>,
     Pick<OpenModels, 'catalog' | 'upstreams'> {
-  readonly units: UnitBook;
+  readonly units: UnitRegistry;
   readonly names: NameRegistry;
   readonly escalationRules: EscalationRules;
   readonly plugins: PluginSupervisorControls;

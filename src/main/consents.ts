@@ -5,14 +5,14 @@ import type { PermissionSet } from '../config/permission-set.ts';
 import type { NameRegistry } from '../names/name-registry.ts';
 import { createApprovals } from '../permissions/approvals/approvals.ts';
 import { createGrantQuestions, type GrantQuestions } from '../permissions/approvals/grant-questions.ts';
-import { createGrantBook, type GrantBook } from '../permissions/grants.ts';
+import { createGrantRegistry, type GrantRegistry } from '../permissions/grant-registry.ts';
 import { createPermissionUses, type PermissionUses } from '../permissions/uses.ts';
-import type { UnitBook } from '../units/unit-book.ts';
+import type { UnitRegistry } from '../units/unit-registry.ts';
 import type { Foundation } from './foundation.ts';
 
 /** What people allow, what they are asked, and what became of it. */
 export interface Consents {
-  readonly grants: GrantBook;
+  readonly grants: GrantRegistry;
   readonly approvals: ReturnType<typeof createApprovals>;
   readonly grantQuestions: GrantQuestions;
   readonly uses: PermissionUses;
@@ -20,10 +20,10 @@ export interface Consents {
 }
 
 /** Opens the books of grants, approvals and uses. `units` is asked for later, when there are some. */
-export function openConsents(foundation: Foundation, names: NameRegistry, units: () => UnitBook): Consents {
+export function openConsents(foundation: Foundation, names: NameRegistry, units: () => UnitRegistry): Consents {
   const { config, closers, store, events, logFault } = foundation;
   const { redactor } = foundation.secrets;
-  const grants = createGrantBook({
+  const grants = createGrantRegistry({
     store,
     events,
     presetOf: (unitPath) => names.findSetting(unitPath, config.grants),

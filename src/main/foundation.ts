@@ -7,7 +7,7 @@ import type { EventLog } from '../events/event.ts';
 import { createEventLog } from '../events/event-log.ts';
 import type { DaemonOptions } from '../operations/daemon-types.ts';
 import type { SchemaReader } from '../plugins/schema/schema-types.ts';
-import { createSecretBook } from '../secrets/secret-book.ts';
+import { createSecretRegistry } from '../secrets/secret-registry.ts';
 import { openStore } from '../store/open.ts';
 import { findStorageError } from '../store/sqlite-error.ts';
 import type { Store } from '../store/store-types.ts';
@@ -29,7 +29,7 @@ export interface Foundation {
   readonly log: Logger;
   readonly closers: Closers;
   readonly store: Store;
-  readonly secrets: ReturnType<typeof createSecretBook>;
+  readonly secrets: ReturnType<typeof createSecretRegistry>;
   readonly events: EventLog;
   /** Writes a fault of the daemon itself to its log. Never throws. */
   readonly logFault: (error: unknown, id?: string) => void;
@@ -68,7 +68,7 @@ export function layFoundation(options: DaemonOptions, closers: Closers): Foundat
   });
   closers.push(() => store.close());
   recoverInterrupted(store, startedAtMs);
-  const secrets = createSecretBook({
+  const secrets = createSecretRegistry({
     table: store.secrets,
     config: config.secrets,
     env: process.env,

@@ -6,7 +6,7 @@ import type { MetaToolParts } from '../builtins/call-tool.ts';
 import type { CallScheduler } from '../calls/call-scheduler.ts';
 import { readModelKey } from '../models/model-key.ts';
 import type { NameRegistry } from '../names/name-registry.ts';
-import { createSkillBook, type SkillBook } from '../skills/skill-book.ts';
+import { createSkillRegistry, type SkillRegistry } from '../skills/skill-registry.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import { createRegisteredTools, type RegisteredTools } from '../tools/registered/registered-tools.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
@@ -29,7 +29,7 @@ export interface HostedNeeds extends Pick<Consents, 'grants' | 'grantQuestions'>
 export function openHosted(
   { config, closers, openChecker, store, secrets, events, logFault }: Foundation,
   needs: HostedNeeds,
-): { readonly skills: SkillBook; readonly registered: RegisteredTools } {
+): { readonly skills: SkillRegistry; readonly registered: RegisteredTools } {
   const { hosted, capabilities, metaTools, schedules, names, registry, grants, grantQuestions, authoring } = needs;
   const { native, answer, dial } = capabilities;
   const checker = openChecker();
@@ -43,7 +43,7 @@ export function openHosted(
   }
   for (const unit of createBuiltins({ config, authoring, native, answer, metaTools, checker, readKey, browsers, schedules }))
     hosted.put(unit);
-  const skills = createSkillBook({ config, native, hosted, grants, onChange: grantQuestions.poke, onFault: logFault });
+  const skills = createSkillRegistry({ config, native, hosted, grants, onChange: grantQuestions.poke, onFault: logFault });
   closers.push(events.subscribe({ types: ['grant-change'] }, () => skills.regrant()));
   const registered = createRegisteredTools({
     table: store.registeredTools,

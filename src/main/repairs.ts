@@ -3,7 +3,7 @@ import { operatorCaller } from '../callers/caller.ts';
 import type { ExecutionReader } from '../calls/call-types.ts';
 import type { createToolCaller } from '../calls/tool-caller.ts';
 import type { Loops } from '../loop/loop.ts';
-import type { GrantBook } from '../permissions/grants.ts';
+import type { GrantRegistry } from '../permissions/grant-registry.ts';
 import { hidePlace, listRoots } from '../plugins/discovery/plugin-roots.ts';
 import type { PluginBuilder } from '../plugins/supervisor/build/builder-types.ts';
 import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
@@ -40,7 +40,7 @@ export interface RepairNeeds extends Pick<OpenEngines, 'engines'> {
   readonly executions: ExecutionReader;
   readonly caller: Pick<ReturnType<typeof createToolCaller>, 'readRecording'>;
   readonly tryProposal: TryProposal;
-  readonly grants: Pick<GrantBook, 'decide'>;
+  readonly grants: Pick<GrantRegistry, 'decide'>;
   readonly registry: Pick<ToolRegistry, 'list'>;
 }
 

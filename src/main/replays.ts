@@ -10,7 +10,7 @@ import { createReplays, createRunRecorded, type ReplayParts, type RunRecorded } 
 import { createToolPreparer } from '../tools/prepared-tool.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import { createValidatorCache } from '../tools/validation/validator.ts';
-import type { UnitBook } from '../units/unit-book.ts';
+import type { UnitRegistry } from '../units/unit-registry.ts';
 import type { Consents } from './consents.ts';
 import type { OpenEngines } from './engines.ts';
 import type { Foundation } from './foundation.ts';
@@ -20,7 +20,7 @@ export interface ReplayNeeds extends Pick<OpenEngines, 'engines'>, Pick<Consents
   readonly registry: ToolRegistry;
   readonly names: NameRegistry;
   readonly plugins: PluginSupervisorControls;
-  readonly units: UnitBook;
+  readonly units: UnitRegistry;
   readonly tracer: Tracer;
   readonly caller: ReturnType<typeof createToolCaller>;
   readonly executions: ExecutionReader;

@@ -1,11 +1,11 @@
 import { hostMatches } from '../permissions/matching.ts';
-import type { SecretBook } from '../secrets/secret-types.ts';
+import type { SecretRegistry } from '../secrets/secret-types.ts';
 
 /** Where the key of a model, or of another server that the config names, may stand, in the order in which it is looked for. */
 export interface KeySources {
   /** `env` of the config. */
   readonly configured: Readonly<Record<string, string>>;
-  readonly secrets: Pick<SecretBook, 'placeholderOf' | 'findIn'>;
+  readonly secrets: Pick<SecretRegistry, 'placeholderOf' | 'findIn'>;
   readonly processEnv: Readonly<Record<string, string | undefined>>;
 }
 

@@ -7,7 +7,7 @@ import type { ConfigState } from '../config/live.ts';
 import type { CommandRunner } from '../engines/process/docker/command/command-runner.ts';
 import type { ImageBook } from '../engines/process/docker/images/image-book.ts';
 import type { EventLog } from '../events/event.ts';
-import type { HookBook } from '../hooks/hook-book.ts';
+import type { HookRegistry } from '../hooks/hook-registry.ts';
 import type { Loops } from '../loop/loop.ts';
 import type { McpBook } from '../mcp-servers/mcp-book.ts';
 import type { ModelCatalog } from '../models/catalog.ts';
@@ -16,7 +16,7 @@ import type { Upstreams } from '../models/upstream.ts';
 import type { NameRegistry } from '../names/name-registry.ts';
 import type { Approvals } from '../permissions/approvals/approvals.ts';
 import type { GrantQuestions } from '../permissions/approvals/grant-questions.ts';
-import type { GrantBook } from '../permissions/grants.ts';
+import type { GrantRegistry } from '../permissions/grant-registry.ts';
 import type { PermissionUses } from '../permissions/uses.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
 import type { HealthChecks } from '../repair/health.ts';
@@ -24,7 +24,7 @@ import type { Repairs } from '../repair/repairs.ts';
 import type { TryProposal } from '../repair/trial/trial.ts';
 import type { Replays } from '../replay/replay-types.ts';
 import type { SecretKeeper } from '../secrets/secret-types.ts';
-import type { SkillBook } from '../skills/skill-book.ts';
+import type { SkillRegistry } from '../skills/skill-registry.ts';
 import type { Store } from '../store/store-types.ts';
 import type { RegisteredTools } from '../tools/registered/registered-tools.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
@@ -33,7 +33,7 @@ import type { ToolSwitches } from '../tools/settings/tool-switches.ts';
 import type { OfferedTools } from '../tools/shown-to-models.ts';
 import type { ToolUses } from '../tools/tool-uses.ts';
 import type { ToolsNews } from '../tools/tools-news.ts';
-import type { UnitBook } from '../units/unit-book.ts';
+import type { UnitRegistry } from '../units/unit-registry.ts';
 
 /** The parts of the daemon that operations are made of. */
 export interface OperationParts {
@@ -42,9 +42,9 @@ export interface OperationParts {
   readonly configState: () => ConfigState;
   readonly plugins: PluginSupervisor;
   /** Whatever brings tools: plugins, built-ins, scripts of skills. */
-  readonly units: UnitBook;
-  readonly skills: SkillBook;
-  readonly grants: GrantBook;
+  readonly units: UnitRegistry;
+  readonly skills: SkillRegistry;
+  readonly grants: GrantRegistry;
   readonly approvals: Approvals;
   readonly grantQuestions: GrantQuestions;
   readonly uses: PermissionUses;
@@ -78,7 +78,7 @@ export interface OperationParts {
   readonly images: ImageBook;
   /** What runs in containers. */
   readonly containers: Pick<CommandRunner, 'listRuns' | 'kill' | 'killAll'>;
-  readonly hooks: HookBook;
+  readonly hooks: HookRegistry;
   readonly mcp: McpBook;
   readonly schedules: CallScheduler;
   readonly repairs: Repairs;

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Readable } from '../config/json-object.ts';
-import type { Asking } from '../permissions/grants.ts';
+import type { Asking } from '../permissions/grant-registry.ts';
 import type { Author } from '../units/unit.ts';
 import type { ProposedTexts } from './compile/read-input.ts';
 import type { PassedOver } from './discovery/passed-over.ts';

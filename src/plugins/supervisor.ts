@@ -7,7 +7,7 @@ import { operatorId } from '../permissions/approvals/approval-answerer.ts';
 import { describeGrantCommand } from '../permissions/permission-words.ts';
 import { createToolsNews } from '../tools/tools-news.ts';
 import type { ServedUnit } from '../units/unit.ts';
-import type { UnitContent, UnitSource } from '../units/unit-book.ts';
+import type { UnitContent, UnitSource } from '../units/unit-registry.ts';
 import type { ProposedTexts } from './compile/read-input.ts';
 import { classifyName } from './discovery/entry-names.ts';
 import { refuseLoading } from './discovery/load-policy.ts';

@@ -1,7 +1,7 @@
 import type { Execution } from '../calls/call-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { GrantDecision } from '../permissions/decision.ts';
-import type { Asking } from '../permissions/grants.ts';
+import type { Asking } from '../permissions/grant-registry.ts';
 import type { Generation } from '../plugins/generations/generation.ts';
 import type { UnsavedBuild } from '../plugins/supervisor/build/unsaved-build.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
@@ -9,7 +9,7 @@ import type { ToolRegistry } from '../tools/registry.ts';
 import { makeOfferingEntry, makeToolEntry, type ToolEntry } from '../tools/tool-types.ts';
 import { callNameOf, listOfferings } from '../units/offering.ts';
 import type { ServedUnit } from '../units/unit.ts';
-import type { UnitBook } from '../units/unit-book.ts';
+import type { UnitRegistry } from '../units/unit-registry.ts';
 import { notReplayable } from './recorded-execution.ts';
 import type { ReplayOn } from './replay-types.ts';
 
@@ -25,7 +25,7 @@ export interface ChosenCode {
 /** Where code is found. */
 export interface ReplayCodeParts {
   readonly plugins: Pick<PluginSupervisor, 'pathOf' | 'generations' | 'findGeneration' | 'propose'>;
-  readonly units: Pick<UnitBook, 'findServable'>;
+  readonly units: Pick<UnitRegistry, 'findServable'>;
   readonly tools: Pick<ToolRegistry, 'list' | 'offerings'>;
   readonly decideGrants: (asking: Asking) => GrantDecision;
 }

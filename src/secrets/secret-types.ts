@@ -50,7 +50,7 @@ export interface SecretView {
 }
 
 /** The secrets of the operator: from the config (by environment variable or file) and from the store. */
-export interface SecretBook {
+export interface SecretRegistry {
   /** Rises with every change: whoever keeps answers asks again. */
   readonly revision: number;
   /** True for a name that is bound to hosts: a plugin gets a placeholder for it. */
@@ -66,7 +66,7 @@ export interface SecretBook {
 }
 
 /** The secrets of the operator for whoever may change them. */
-export interface SecretKeeper extends SecretBook {
+export interface SecretKeeper extends SecretRegistry {
   list(): readonly SecretView[];
   /** Throws `secret-invalid`, whose message never holds the value, or `conflict` for a name of the config. */
   set(secret: {

@@ -2,7 +2,7 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import { hostMatches } from '../permissions/matching.ts';
 import { describeBinding } from './binding.ts';
 import { listPlaceholdersInBytes } from './placeholders.ts';
-import type { ResolvedSecret, SecretBook } from './secret-types.ts';
+import type { ResolvedSecret, SecretRegistry } from './secret-types.ts';
 
 /** A request that is about to be sent, with placeholders in it or not. */
 export interface SecretBearer {
@@ -26,7 +26,7 @@ export interface SubstitutedRequest {
   readonly used: readonly string[];
 }
 
-type Book = Pick<SecretBook, 'findIn'>;
+type Book = Pick<SecretRegistry, 'findIn'>;
 type Spot = { readonly header: string } | { readonly query: string } | { readonly elsewhere: string };
 
 /**

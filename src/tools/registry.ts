@@ -24,7 +24,7 @@ export type ToolRegistry = ReturnType<typeof createToolRegistry>;
 export function createToolRegistry(
   options: {
     readonly onChange?: (change: ToolsChange) => void;
-    /** Who owns which bare name; without a book nobody does, and the highest version answers. */
+    /** Who owns which bare name; without this nobody does, and the highest version answers. */
     readonly names?: Pick<NameRegistry, 'ownerOf' | 'revision'>;
     /** What operators set for single tools; without it every tool is as its unit declares it. */
     readonly settings?: Pick<ToolSettings, 'applyTo'>;

@@ -3,7 +3,7 @@ import { createTokenBudgets, dayOf } from '../../src/capabilities/llm/token-budg
 import type { TextRequest, TextResult } from '../../src/capabilities/llm.ts';
 import { createLlm } from '../../src/capabilities/llm.ts';
 import { HotcellError } from '../../src/errors/hotcell-error.ts';
-import { createSecretBook } from '../../src/secrets/secret-book.ts';
+import { createSecretRegistry } from '../../src/secrets/secret-registry.ts';
 import { temporaryStore } from '../store/temporary-store.ts';
 import { createUser, type TestUser } from './capability-user.ts';
 
@@ -13,7 +13,7 @@ const day = dayOf(noon);
 /** The capability over a real store, with a generator and a clock of the test. */
 function openLlm(generate: (request: TextRequest) => Promise<TextResult> = async () => answer('pong', 30, 20)) {
   const store = temporaryStore();
-  const secrets = createSecretBook({ table: store.secrets, config: {}, env: {}, now: Date.now });
+  const secrets = createSecretRegistry({ table: store.secrets, config: {}, env: {}, now: Date.now });
   const asked: TextRequest[] = [];
   let now = noon;
   const generator = {

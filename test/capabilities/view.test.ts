@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildBorderView, type ViewSources } from '../../src/capabilities/view.ts';
-import { createSecretBook } from '../../src/secrets/secret-book.ts';
+import { createSecretRegistry } from '../../src/secrets/secret-registry.ts';
 import { temporaryStore } from '../store/temporary-store.ts';
 
 function view(sources: Partial<ViewSources>) {
@@ -63,7 +63,7 @@ describe('buildBorderView', () => {
   });
 
   it('answers a placeholder for a granted secret, another one in every call, and never its value', () => {
-    const secrets = createSecretBook({
+    const secrets = createSecretRegistry({
       table: temporaryStore().secrets,
       config: {
         FROM_ENV: { env: 'SOURCE', hosts: ['a.com'], header: 'x' },

@@ -8,7 +8,7 @@ import { beforeHook, type HookHouse, openHookHouse } from './hook-house.ts';
 
 const veto = beforeHook("return { veto: 'no' };");
 
-describe('createHookBook', () => {
+describe('createHookRegistry', () => {
   let house: HookHouse;
   let shared: HookHouse;
   beforeAll(async () => {

@@ -8,7 +8,7 @@ import { type HttpPlan, planServer } from '../../src/mcp-servers/server-plan.ts'
 import { readTools } from '../../src/mcp-servers/tools/read-tools.ts';
 import { type Connector, createConnector } from '../../src/mcp-servers/transport/connect.ts';
 import { createMcpNetwork } from '../../src/mcp-servers/transport/mcp-network.ts';
-import { createSecretBook } from '../../src/secrets/secret-book.ts';
+import { createSecretRegistry } from '../../src/secrets/secret-registry.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { HostedCall } from '../../src/tools/hosted/hosted-types.ts';
 import { giveTables } from '../data-dir.ts';
@@ -48,7 +48,7 @@ export async function runScenario({ name, url, context }: Scenario): Promise<rea
   const dataDir = mkdtempSync(join(tmpdir(), 'hotcell-conformance-'));
   giveTables(dataDir);
   const store = openStore({ dataDir, onWriteError: console.error, onProblem: () => {} });
-  const secrets = createSecretBook({
+  const secrets = createSecretRegistry({
     table: store.secrets,
     config:
       context.client_secret === undefined

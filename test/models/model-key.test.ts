@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readModelKey } from '../../src/models/model-key.ts';
-import { createSecretBook } from '../../src/secrets/secret-book.ts';
+import { createSecretRegistry } from '../../src/secrets/secret-registry.ts';
 import { temporaryStore } from '../store/temporary-store.ts';
 
 describe('readModelKey', () => {
@@ -16,7 +16,7 @@ describe('readModelKey', () => {
     ['OTHER', 'https://api.example.com/v1', undefined],
   ])('of %s for %s is %s', (name, baseUrl, value) => {
     const store = temporaryStore();
-    const secrets = createSecretBook({ table: store.secrets, config: {}, env: {}, now: Date.now });
+    const secrets = createSecretRegistry({ table: store.secrets, config: {}, env: {}, now: Date.now });
     secrets.set({ name: 'BOUND', value: 'bound-value-1', hosts: ['api.example.com', 'localhost'], header: 'Authorization' });
     secrets.set({ name: 'OTHER', value: 'other-value-1', hosts: ['api.example.com'], header: 'x-api-key' });
     const sources = {
@@ -29,7 +29,7 @@ describe('readModelKey', () => {
 
   it('gives a secret to the header that it is bound to, and to no other', () => {
     const store = temporaryStore();
-    const secrets = createSecretBook({ table: store.secrets, config: {}, env: {}, now: Date.now });
+    const secrets = createSecretRegistry({ table: store.secrets, config: {}, env: {}, now: Date.now });
     const headers = ['authorization', 'x-api-key', 'x-goog-api-key'];
     for (const header of headers) secrets.set({ name: header, value: `value-of-${header}`, hosts: ['api.example.com'], header });
     const sources = { configured: {}, secrets, processEnv: {} };

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { PermissionSet } from '../../src/config/permission-set.ts';
 import type { EventDataByType } from '../../src/events/event-table.ts';
-import { type Asking, createGrantBook } from '../../src/permissions/grants.ts';
+import { type Asking, createGrantRegistry } from '../../src/permissions/grant-registry.ts';
 import type { Store } from '../../src/store/store-types.ts';
 import { temporaryStore } from '../store/temporary-store.ts';
 
@@ -13,7 +13,7 @@ export function openBook(
   const { presets = {} } = options;
   const clock = { ms: 1_000_000 };
   const told: EventDataByType['grant-change'][] = [];
-  const book = createGrantBook({
+  const book = createGrantRegistry({
     store,
     events: { publish: (_type, { data }) => void told.push(data as EventDataByType['grant-change']) },
     presetOf: (path) => {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { UnitContent } from '../../units/unit-book.ts';
+import type { UnitContent } from '../../units/unit-registry.ts';
 import type { ActiveCall } from '../active-call.ts';
 
 /** What of a waiting call is not in its record: enough to build it again after a restart. */

@@ -15,7 +15,7 @@ const deepest = 64;
 /** Keeps the size of every workspace within its quota. Callers make changes to one workspace one after the other. */
 export type Usage = ReturnType<typeof createUsage>;
 
-/** Makes the books. A workspace is measured when it is first changed, and again when it seems full. */
+/** Counts what workspaces hold. A workspace is measured when it is first changed, and again when it seems full. */
 export function createUsage(options: { readonly quotaBytes: number; readonly now: () => number }) {
   const { quotaBytes, now } = options;
   const measuredByWorkspace = new BoundedMap<string, { bytes: number; readonly atMs: number }>(rememberedWorkspaces);

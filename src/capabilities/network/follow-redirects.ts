@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { CapabilityUser } from '../../border/capability-user.ts';
 import { listPlaceholders } from '../../secrets/placeholders.ts';
-import type { SecretBook } from '../../secrets/secret-types.ts';
+import type { SecretRegistry } from '../../secrets/secret-types.ts';
 import type { Connections } from './connections.ts';
 import { type Destination, parseDestination } from './destination.ts';
 import { describePlace, type NetworkCheck } from './network-check.ts';
@@ -12,7 +12,7 @@ import { checkRedirect, fillSecrets } from './secret-request.ts';
 export interface RequestWay<Answer> {
   readonly check: NetworkCheck;
   readonly connections: Connections;
-  readonly secrets: Pick<SecretBook, 'findIn' | 'redactor'> | undefined;
+  readonly secrets: Pick<SecretRegistry, 'findIn' | 'redactor'> | undefined;
   readonly redirect: 'follow' | 'error' | 'manual' | undefined;
   readonly maxRedirects: number;
   readonly signal: AbortSignal;

@@ -2,7 +2,7 @@ import { isIPv4 } from 'node:net';
 import type { CapabilityUser } from '../../border/capability-user.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { matchersOf } from '../../permissions/matchers.ts';
-import type { Redactor, SecretBook } from '../../secrets/secret-types.ts';
+import type { Redactor, SecretRegistry } from '../../secrets/secret-types.ts';
 import { substituteSecrets } from '../../secrets/substitution.ts';
 import type { CheckedDestination } from './network-check.ts';
 import type { OutgoingRequest } from './request-headers.ts';
@@ -18,7 +18,7 @@ export interface SentHop {
  * Throws `secret-misplaced` before anything is sent.
  */
 export function fillSecrets(
-  secrets: Pick<SecretBook, 'findIn' | 'redactor'> | undefined,
+  secrets: Pick<SecretRegistry, 'findIn' | 'redactor'> | undefined,
   { destination, request }: SentHop,
   user: CapabilityUser,
 ): SentHop {

@@ -5,7 +5,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { fillText } from '../../secrets/named-secrets.ts';
-import type { SecretBook } from '../../secrets/secret-types.ts';
+import type { SecretRegistry } from '../../secrets/secret-types.ts';
 import type { McpLoginTable } from '../../store/tables/access/mcp-approvals.ts';
 import { createMcpLogins, type McpLogins } from '../auth/mcp-logins.ts';
 import { type Connection, endWithCall, type McpConnectionParts, openConnection } from '../connection.ts';
@@ -21,7 +21,7 @@ import { createReceivedBytes, type ReceivedBytes } from './stream-bounds.ts';
 /** What connections are made with. */
 export interface ConnectorParts extends Pick<McpConnectionParts, 'version' | 'connectMs' | 'askForm' | 'askModel'> {
   readonly network: McpNetwork;
-  readonly secrets: SecretBook;
+  readonly secrets: SecretRegistry;
   readonly learn: (name: string, value: string) => void;
   readonly logins: McpLoginTable;
   readonly startInContainer: StartInContainer;

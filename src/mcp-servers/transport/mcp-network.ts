@@ -9,7 +9,7 @@ import type { PermissionSet } from '../../config/permission-set.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { isAddressLiteral } from '../../permissions/host-name.ts';
 import { fillText, listSecrets } from '../../secrets/named-secrets.ts';
-import type { SecretBook } from '../../secrets/secret-types.ts';
+import type { SecretRegistry } from '../../secrets/secret-types.ts';
 import { nameMcpUnit } from '../mcp-unit.ts';
 import type { HttpPlan } from '../server-plan.ts';
 import { createMessagePace, type ReceivedBytes } from './stream-bounds.ts';
@@ -26,7 +26,7 @@ export type McpNetwork = ReturnType<typeof createMcpNetwork>;
 export function createMcpNetwork(parts: {
   readonly network: Config['network'];
   readonly resolve: Resolve | undefined;
-  readonly secrets: SecretBook;
+  readonly secrets: SecretRegistry;
 }) {
   const { network, secrets } = parts;
   const check = createNetworkCheck({ resolve: parts.resolve ?? resolveBySystem });
@@ -64,7 +64,7 @@ export function createMcpNetwork(parts: {
 }
 
 /** Values never stand in memory of the library: placeholders go in, and become the values on the way out. */
-function fillHeaders(server: string, { headers }: HttpPlan, secrets: SecretBook): Array<readonly [string, string]> {
+function fillHeaders(server: string, { headers }: HttpPlan, secrets: SecretRegistry): Array<readonly [string, string]> {
   return Object.entries(headers).map(([name, value]) => [
     name,
     fillText(value, (secret) => {
@@ -75,7 +75,7 @@ function fillHeaders(server: string, { headers }: HttpPlan, secrets: SecretBook)
 }
 
 /** Throws `mcp-unreachable` when a secret that an entry names is not there. */
-export function requireSecret(secrets: Pick<SecretBook, 'has' | 'problemOf'>, server: string, name: string): void {
+export function requireSecret(secrets: Pick<SecretRegistry, 'has' | 'problemOf'>, server: string, name: string): void {
   const problem = secrets.has(name) ? secrets.problemOf(name) : 'is not there';
   if (problem === undefined) return;
   throw new HotcellError('mcp-unreachable', `The secret ${name} of the MCP server "${server}" ${problem}.`, {

@@ -10,7 +10,7 @@ import type { ProviderState } from '../../models/catalog.ts';
 import { explainModelFailure } from '../../models/explain-failure.ts';
 import { findPrice, nanosPerDollar, pricesAsOf } from '../../models/prices.ts';
 import { writeTestRequest } from '../../models/text-generator.ts';
-import type { Asking } from '../../permissions/grants.ts';
+import type { Asking } from '../../permissions/grant-registry.ts';
 import { modelContracts } from '../contracts/models.ts';
 import { pageOfAll } from '../contracts/paging.ts';
 import { implement, type Operation } from '../operation.ts';

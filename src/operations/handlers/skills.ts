@@ -2,7 +2,7 @@ import { omitUndefined } from '../../config/json-object.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { describePermissions, isNothing } from '../../permissions/decision.ts';
-import type { Asking } from '../../permissions/grants.ts';
+import type { Asking } from '../../permissions/grant-registry.ts';
 import { matchersOf } from '../../permissions/matchers.ts';
 import { describeSkillUnit, nameSkillUnit } from '../../skills/script-tools.ts';
 import type { Skill } from '../../skills/skill-types.ts';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { describePermissions, isNothing } from '../decision.ts';
-import type { Asking, GrantBook, GrantScope } from '../grants.ts';
+import type { Asking, GrantRegistry, GrantScope } from '../grant-registry.ts';
 import type { Grant } from '../select-grants.ts';
 import type { Approval, ApprovalRequest } from './approval-types.ts';
 import type { Approvals } from './approvals.ts';
@@ -22,7 +22,7 @@ export interface AskingUnit {
 /** What the questions are made of. */
 export interface GrantQuestionParts {
   readonly approvals: Pick<Approvals, 'askIfRoom' | 'withdraw' | 'listOpen'>;
-  readonly grants: Pick<GrantBook, 'decide' | 'create'>;
+  readonly grants: Pick<GrantRegistry, 'decide' | 'create'>;
   /** At least every plugin that lacks something it asks for. */
   readonly listUnits: () => readonly AskingUnit[];
   /** Must not throw. */

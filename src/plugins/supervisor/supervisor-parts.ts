@@ -3,7 +3,7 @@ import type { Engine, EngineName } from '../../engines/engine.ts';
 import type { EventLog } from '../../events/event.ts';
 import type { NameRegistry } from '../../names/name-registry.ts';
 import type { GrantDecision } from '../../permissions/decision.ts';
-import type { Asking } from '../../permissions/grants.ts';
+import type { Asking } from '../../permissions/grant-registry.ts';
 import type { GrantUse } from '../../permissions/select-grants.ts';
 import type { Store } from '../../store/store-types.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import type { GrantDecision } from '../../permissions/decision.ts';
-import type { Asking } from '../../permissions/grants.ts';
+import type { Asking } from '../../permissions/grant-registry.ts';
 import { listOfferings, ownedNameOf } from '../../units/offering.ts';
-import type { UnitStanding } from '../../units/unit-book.ts';
+import type { UnitStanding } from '../../units/unit-registry.ts';
 import { displayPath } from '../discovery/plugin-roots.ts';
 import type { Generation, PluginManifest } from '../generations/generation.ts';
 import type { PluginView } from '../plugin-types.ts';

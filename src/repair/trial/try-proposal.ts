@@ -2,7 +2,7 @@ import { raceAbort } from '../../concurrency/race-abort.ts';
 import type { Config } from '../../config/config-types.ts';
 import type { GrantDecision } from '../../permissions/decision.ts';
 import { isNothing } from '../../permissions/decision.ts';
-import type { Asking } from '../../permissions/grants.ts';
+import type { Asking } from '../../permissions/grant-registry.ts';
 import type { PluginSource } from '../../plugins/discovery/plugin-source.ts';
 import type { Generation } from '../../plugins/generations/generation.ts';
 import type { UnsavedBuild } from '../../plugins/supervisor/build/unsaved-build.ts';

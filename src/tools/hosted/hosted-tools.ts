@@ -1,10 +1,10 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { NameRegistry, WantedNames } from '../../names/name-registry.ts';
-import type { GrantBook } from '../../permissions/grants.ts';
+import type { GrantRegistry } from '../../permissions/grant-registry.ts';
 import { type OfferingManifest, type Offerings, ownedNameOf } from '../../units/offering.ts';
 import { setFlags, type ToolManifest } from '../../units/tool-manifest.ts';
 import type { ServedUnit, Unit } from '../../units/unit.ts';
-import type { UnitSource, UnitStanding } from '../../units/unit-book.ts';
+import type { UnitSource, UnitStanding } from '../../units/unit-registry.ts';
 import type { ToolRegistry } from '../registry.ts';
 import type { ToolsNews } from '../tools-news.ts';
 import { createDaemonRunner } from './daemon-runner.ts';
@@ -22,10 +22,10 @@ export interface HostedTools extends UnitSource {
 
 const noFlags = setFlags(() => false);
 
-/** Creates the book of hosted units. */
+/** Creates the registry of hosted units. */
 export function createHostedTools(parts: {
   readonly registry: ToolRegistry;
-  readonly decide: GrantBook['decide'];
+  readonly decide: GrantRegistry['decide'];
   /** Who owns which name. */
   readonly names: Pick<NameRegistry, 'arrive' | 'settle' | 'findTaken' | 'claim'>;
   /** Told which tools come and go. */

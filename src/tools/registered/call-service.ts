@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import type { CapabilityTable } from '../../border/capability.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { fillText } from '../../secrets/named-secrets.ts';
-import type { SecretBook } from '../../secrets/secret-types.ts';
+import type { SecretRegistry } from '../../secrets/secret-types.ts';
 import { fetchForTool } from '../hosted/capability-calls.ts';
 import type { HostedCall } from '../hosted/hosted-types.ts';
 import type { ServiceHandler } from './definition.ts';
@@ -10,7 +10,7 @@ import type { ServiceHandler } from './definition.ts';
 /** How a service is reached: through the checks that hold for plugins. */
 export interface ServiceParts {
   readonly answer: CapabilityTable['answer'];
-  readonly secrets: Pick<SecretBook, 'placeholderOf'>;
+  readonly secrets: Pick<SecretRegistry, 'placeholderOf'>;
   /** The most of one answer, in bytes. */
   readonly maxBytes: number;
 }

@@ -52,7 +52,7 @@ export function pathOfRegistered(name: string): string {
 /** Tools that operators register while the daemon runs, kept over restarts. */
 export type RegisteredTools = ReturnType<typeof createRegisteredTools>;
 
-/** Opens the book of registered tools. */
+/** Opens what is kept of registered tools. */
 export function createRegisteredTools(parts: RegisteredParts) {
   const { table, hosted, names, now } = parts;
   const service: ServiceParts = { ...parts, maxBytes: limitTable.outputBytes.default };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFetch } from '../../../src/capabilities/fetch.ts';
-import { createSecretBook } from '../../../src/secrets/secret-book.ts';
+import { createSecretRegistry } from '../../../src/secrets/secret-registry.ts';
 import { temporaryStore } from '../../store/temporary-store.ts';
 import { createUser, type TestUser } from '../capability-user.ts';
 import { refusalOf } from './fetching.ts';
@@ -22,7 +22,7 @@ async function open(options: { grant?: unknown; redirect?: string } = {}) {
       response.writeHead(307, { location: '/end' }).end();
     } else response.end(`you sent ${request.headers['x-key']}`);
   });
-  const secrets = createSecretBook({ table: temporaryStore().secrets, config: {}, env: {}, now: Date.now });
+  const secrets = createSecretRegistry({ table: temporaryStore().secrets, config: {}, env: {}, now: Date.now });
   const hosts = [`127.0.0.1:${web.port}`, 'api.test'];
   secrets.set({ name: 'KEY', value, hosts, header: 'X-Key' });
   secrets.set({ name: 'LOGIN', value, hosts, header: 'authorization' });

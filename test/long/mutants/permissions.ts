@@ -97,7 +97,7 @@ export const permissionMutants: MutantsByPromise = {
     },
     {
       what: 'what was decided from grants outlives a change of the names',
-      file: 'src/permissions/grants.ts',
+      file: 'src/permissions/grant-registry.ts',
       find: 'known?.version === version && known.namesRevision === namesRevision',
       replace: 'known?.version === version',
       tests: ['test/promises/next-owner.test.ts'],
@@ -132,10 +132,10 @@ export const permissionMutants: MutantsByPromise = {
     },
     {
       what: 'a file that comes back has the grants of the one that was deleted',
-      file: 'src/permissions/grants.ts',
+      file: 'src/permissions/grant-registry.ts',
       find: "revoke({ unitPath }, 'removal');",
       replace: '',
-      tests: ['test/permissions/grants.test.ts'],
+      tests: ['test/permissions/grant-registry.test.ts'],
     },
     {
       what: 'a list that names a built-in means whoever comes while that is off',
@@ -195,21 +195,21 @@ export const permissionMutants: MutantsByPromise = {
       file: 'src/permissions/select-grants.ts',
       find: 'grant.usedBy === use.executionId',
       replace: 'grant.usedBy !== null',
-      tests: ['test/permissions/select-grants.test.ts', 'test/permissions/grants.test.ts'],
+      tests: ['test/permissions/select-grants.test.ts', 'test/permissions/grant-registry.test.ts'],
     },
     {
       what: 'another file spends a grant for once',
-      file: 'src/permissions/grants.ts',
+      file: 'src/permissions/grant-registry.ts',
       find: 'const grants = grantsByPath.get(asking.path);',
       replace: 'const grants = [...grantsByPath.values()].flat();',
-      tests: ['test/permissions/grants.test.ts'],
+      tests: ['test/permissions/grant-registry.test.ts'],
     },
     {
       what: 'a grant for once that was spent holds after a restart',
-      file: 'src/permissions/grants.ts',
+      file: 'src/permissions/grant-registry.ts',
       find: 'const grant = row.usedBy === null ? readGrant(row) : undefined;',
       replace: 'const grant = readGrant({ ...row, usedBy: null });',
-      tests: ['test/permissions/grants.test.ts'],
+      tests: ['test/permissions/grant-registry.test.ts'],
     },
   ],
   'Whoever caused a question does not answer it': [

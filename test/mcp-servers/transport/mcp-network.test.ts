@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { planServer } from '../../../src/mcp-servers/server-plan.ts';
 import { createMcpNetwork } from '../../../src/mcp-servers/transport/mcp-network.ts';
 import { createReceivedBytes } from '../../../src/mcp-servers/transport/stream-bounds.ts';
-import { createSecretBook } from '../../../src/secrets/secret-book.ts';
+import { createSecretRegistry } from '../../../src/secrets/secret-registry.ts';
 
 let seen: string[];
 let port: number;
@@ -27,7 +27,7 @@ beforeEach(async () => {
 afterEach(() => close());
 
 function open(url: string, canLogin: boolean, addresses: readonly string[] = ['127.0.0.1']) {
-  const secrets = createSecretBook({
+  const secrets = createSecretRegistry({
     table: { list: () => [], set: () => {}, remove: () => false, placeholderKey: () => new Uint8Array(32) },
     config: { KEY: { env: 'KEY', hosts: ['127.0.0.1', 'localhost'], header: 'x-key' } },
     env: { KEY: 'the-value-of-the-key' },

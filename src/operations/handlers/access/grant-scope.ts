@@ -1,6 +1,6 @@
 import type { PermissionSet } from '../../../config/permission-set.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import type { GrantScope } from '../../../permissions/grants.ts';
+import type { GrantScope } from '../../../permissions/grant-registry.ts';
 
 /** How long a grant is to hold, as doors say it. */
 export interface ScopeInput {

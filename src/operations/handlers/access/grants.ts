@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import type { PermissionSet } from '../../../config/permission-set.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { describePermissions, isNothing } from '../../../permissions/decision.ts';
-import type { Asking } from '../../../permissions/grants.ts';
+import type { Asking } from '../../../permissions/grant-registry.ts';
 import { type ParsedPermissions, parsePermissions } from '../../../permissions/parse.ts';
 import { parsePermissionWords } from '../../../permissions/permission-words.ts';
 import type { Grant } from '../../../permissions/select-grants.ts';

@@ -1,5 +1,5 @@
 import type { EscalationEngine } from '../../../engines/escalation.ts';
-import type { Asking } from '../../../permissions/grants.ts';
+import type { Asking } from '../../../permissions/grant-registry.ts';
 import type { Author } from '../../../units/unit.ts';
 import type { BuildFailure } from '../../compile/compile-types.ts';
 import type { ProposedTexts } from '../../compile/read-input.ts';

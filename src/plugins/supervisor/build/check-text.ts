@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GrantDecision } from '../../../permissions/decision.ts';
-import type { Asking } from '../../../permissions/grants.ts';
+import type { Asking } from '../../../permissions/grant-registry.ts';
 import { nameFromFile } from '../../discovery/entry-names.ts';
 import type { PluginRoot } from '../../discovery/plugin-roots.ts';
 import type { PluginSource } from '../../discovery/plugin-source.ts';

@@ -7,7 +7,7 @@ import {
   type EscalationEngine,
   type EscalationEngines,
 } from '../../../engines/escalation.ts';
-import type { Asking } from '../../../permissions/grants.ts';
+import type { Asking } from '../../../permissions/grant-registry.ts';
 import { describeGrantCommand } from '../../../permissions/permission-words.ts';
 import type { Author } from '../../../units/unit.ts';
 import { nameFromFile } from '../../discovery/entry-names.ts';

@@ -6,7 +6,7 @@ const always = { scope: 'always' } as const;
 const net: PermissionSet = { net: ['api.example.com'] };
 const use = { executionId: 'exe_1', caller: 'local', session: 's' };
 
-describe('createGrantBook', () => {
+describe('createGrantRegistry', () => {
   it('grants nothing by itself, and what was granted from then on, also after a restart', () => {
     const { book, store } = openBook();
     const plugin = asking(net);

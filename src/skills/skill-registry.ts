@@ -2,19 +2,19 @@ import type { NativeToolParts } from '../builtins/native/run-native.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
-import type { GrantBook } from '../permissions/grants.ts';
+import type { GrantRegistry } from '../permissions/grant-registry.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import { type FoundSkills, findSkills } from './discover.ts';
 import { readSkill, type ScriptImages } from './read-skill.ts';
 import { describeScriptTools, describeSkillUnit, nameSkillUnit } from './script-tools.ts';
 import type { Skill } from './skill-types.ts';
 
-/** What the book is made of. */
-export interface SkillBookParts {
+/** What the registry is made of. */
+export interface SkillRegistryParts {
   readonly config: Pick<Config, 'skillDirs' | 'docker' | 'skills' | 'safeMode'>;
   readonly native: NativeToolParts['native'];
   readonly hosted: HostedTools;
-  readonly grants: Pick<GrantBook, 'decide' | 'forget'>;
+  readonly grants: Pick<GrantRegistry, 'decide' | 'forget'>;
   /** Told when what skills ask for may have changed. Must not throw. */
   readonly onChange: () => void;
   /** Must not throw. */
@@ -24,10 +24,10 @@ export interface SkillBookParts {
 const none: FoundSkills = { skills: [], problems: [] };
 
 /** The skills of the skill folders, and the tools that their approved scripts are. */
-export type SkillBook = ReturnType<typeof createSkillBook>;
+export type SkillRegistry = ReturnType<typeof createSkillRegistry>;
 
 /** Creates the registry of skills; nothing is read before the first look. */
-export function createSkillBook(parts: SkillBookParts) {
+export function createSkillRegistry(parts: SkillRegistryParts) {
   const { config, hosted, grants } = parts;
   const images: ScriptImages = { commands: config.docker.commands, images: config.skills.images };
   const scriptParts = {

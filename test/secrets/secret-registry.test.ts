@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SecretSetting } from '../../src/config/config-types.ts';
 import { HotcellError } from '../../src/errors/hotcell-error.ts';
-import { createSecretBook } from '../../src/secrets/secret-book.ts';
+import { createSecretRegistry } from '../../src/secrets/secret-registry.ts';
 import type { SecretTable } from '../../src/store/tables/access/secrets.ts';
 import { temporaryDir, temporaryStore } from '../store/temporary-store.ts';
 
@@ -12,7 +12,7 @@ const binding = { hosts: ['API.example.com'], header: 'X-Api-Key' };
 
 function open(config: Record<string, SecretSetting> = {}, env: Record<string, string> = {}, table = temporaryStore().secrets) {
   const problems: string[] = [];
-  const book = createSecretBook({ table, config, env, now: () => 1000, onProblem: (sentence) => problems.push(sentence) });
+  const book = createSecretRegistry({ table, config, env, now: () => 1000, onProblem: (sentence) => problems.push(sentence) });
   return { book, problems, table };
 }
 
@@ -26,7 +26,7 @@ function refusalOf(task: () => unknown): HotcellError {
   throw new Error('it was not refused');
 }
 
-describe('createSecretBook', () => {
+describe('createSecretRegistry', () => {
   it('keeps secrets over a restart and tells where they go, never what they are', () => {
     const { book, table } = open();
     book.set({ name: 'KEY', value, ...binding });

@@ -22,7 +22,7 @@ const storedBinding = Compile(
  * Opens the secrets of the operator: those of the config and those of the store, the config's before the store's. Throws
  * `config-invalid`; what is there but cannot be used is told to `onProblem` and by `list`.
  */
-export function createSecretBook(parts: {
+export function createSecretRegistry(parts: {
   readonly table: SecretTable;
   readonly config: Config['secrets'];
   /** The environment of the daemon. */

@@ -14,8 +14,8 @@ import type { HookQuestions } from './hook-questions.ts';
 import { type HookBuild, HookRecord } from './hook-record.ts';
 import type { HookFiles, HookManifest, HookPlace, HookView } from './hook-types.ts';
 
-/** What the book is made of. */
-export interface HookBookParts {
+/** What the registry is made of. */
+export interface HookRegistryParts {
   readonly roots: HookRoots;
   readonly store: Pick<Store, 'hookApprovals'>;
   readonly events: Pick<EventLog, 'publish'>;
@@ -48,10 +48,10 @@ export interface HearingHook {
 const nothing: PermissionSet = Object.freeze({});
 
 /** Knows the hooks, who approved them, and those that hear an event. */
-export type HookBook = ReturnType<typeof createHookBook>;
+export type HookRegistry = ReturnType<typeof createHookRegistry>;
 
-/** Opens the book. Nothing is read before the first refresh. */
-export function createHookBook(parts: HookBookParts) {
+/** Opens the registry. Nothing is read before the first refresh. */
+export function createHookRegistry(parts: HookRegistryParts) {
   const { events, now } = parts;
   const { hookApprovals: table } = parts.store;
   const records = new Map<string, HookRecord>();

@@ -1,5 +1,5 @@
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { Asking } from '../permissions/grants.ts';
+import type { Asking } from '../permissions/grant-registry.ts';
 import type { ServedUnit } from './unit.ts';
 
 /** A unit as people see it who decide on what it asks for. */
@@ -36,13 +36,13 @@ export interface UnitSource {
 }
 
 /** All units of all makers. */
-export interface UnitBook extends UnitSource {
+export interface UnitRegistry extends UnitSource {
   /** Throws `plugin-unknown` with near names. */
   find(name: string): UnitStanding;
 }
 
-/** Makes one book of all makers, who are asked in their order. */
-export function createUnitBook(sources: readonly UnitSource[]): UnitBook {
+/** Makes one registry of all makers, who are asked in their order. */
+export function createUnitRegistry(sources: readonly UnitSource[]): UnitRegistry {
   function first<Found>(ask: (source: UnitSource) => Found | undefined): Found | undefined {
     for (const source of sources) {
       const found = ask(source);

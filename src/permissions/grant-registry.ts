@@ -34,8 +34,8 @@ interface Granting {
   readonly grantedBy: string;
 }
 
-/** What a grant book is made of. */
-export interface GrantBookParts {
+/** What the registry of grants is made of. */
+export interface GrantRegistryParts {
   readonly store: Pick<Store, 'grants'>;
   readonly events: Pick<EventLog, 'publish'>;
   /** What the config grants beforehand to the plugin of a file: the same object as long as it is the same. */
@@ -64,10 +64,10 @@ const none: readonly Grant[] = [];
 const nothing: PermissionSet = Object.freeze({});
 
 /** Keeps what operators granted, and decides from it what a build may do. */
-export type GrantBook = ReturnType<typeof createGrantBook>;
+export type GrantRegistry = ReturnType<typeof createGrantRegistry>;
 
-/** Opens the book of grants. */
-export function createGrantBook(parts: GrantBookParts) {
+/** Opens the registry of grants. */
+export function createGrantRegistry(parts: GrantRegistryParts) {
   const { events, names, now } = parts;
   const { grants: table } = parts.store;
   const grantsByPath = new Map<string, Grant[]>();
@@ -196,7 +196,7 @@ export function createGrantBook(parts: GrantBookParts) {
       const rest = target.permissions === undefined ? nothing : takeBack(grant.permissions, target.permissions);
       if (describePermissions(rest) === describePermissions(grant.permissions)) return [];
       if (grant.usedBy !== null) {
-        // The call that spent it loses it; in the book it stays what it was, spent.
+        // The call that spent it loses it; in the database it stays what it was, spent.
         drop(grant);
         return [];
       }
