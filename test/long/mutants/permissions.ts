@@ -338,8 +338,8 @@ export const permissionMutants: MutantsByPromise = {
     {
       what: 'a changed guard lets calls pass',
       file: 'src/hooks/before-call.ts',
-      find: 'for (const { name } of book.findBlocking(tool)) {',
-      replace: 'for (const { name } of book.findBlocking(tool).slice(book.findBlocking(tool).length)) {',
+      find: 'for (const { name } of registry.findBlocking(tool)) {',
+      replace: 'for (const { name } of registry.findBlocking(tool).slice(registry.findBlocking(tool).length)) {',
       tests: ['test/hooks/approval.test.ts'],
     },
     {
