@@ -177,6 +177,23 @@ export const badPlugins: readonly BadPlugin[] = [
     line: 1,
   },
   {
+    what: 'a module that throws for a variable that it reads too early',
+    file: 'early-variable.ts',
+    content: `if (!process.env.EARLY_KEY) throw new Error('no key');\n${plugin(handler)}`,
+    code: 'load-failed',
+    message: /no key/,
+    fix: /EARLY_KEY is read while the file loads.* Read it inside the handler/,
+    line: 1,
+  },
+  {
+    what: 'a module that needs more memory than there is',
+    file: 'large-load.ts',
+    content: `export const all = new Uint8Array(80 * 2 ** 20).fill(1);\n${plugin(handler)}`,
+    code: 'memory-exceeded',
+    message: /Loading large-load\.ts used more than \d+ bytes of memory/,
+    fix: /a smaller package/,
+  },
+  {
     what: 'a module that never ends',
     file: 'never-loads.ts',
     content: `while (true) {}\n${plugin(handler)}`,

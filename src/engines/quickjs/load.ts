@@ -1,7 +1,7 @@
 import { defaultLimits } from '../../config/limits.ts';
 import type { LoadRequest, LoadResult, Program } from '../engine.ts';
 import { toGuestError } from '../guest-errors.ts';
-import { describeStop, failLoad, readExported } from '../run-outcome.ts';
+import { failLoad, readExported } from '../run-outcome.ts';
 import type { LoadSliceResult } from './protocol.ts';
 import type { LoadOrder } from './schedule/worker-thread.ts';
 
@@ -44,14 +44,22 @@ export function readLoadResult(result: LoadEnd, request: LoadRequest, sign: (ima
       const read = readExported(end.exportedJson);
       return read.ok ? { ...read, programKey: end.programKey, image: sign(end.image) } : read;
     }
-    case 'throw':
-      return { ok: false, error: toGuestError(end.report, 'load-failed') };
+    case 'throw': {
+      const { name, ...error } = toGuestError(end.report, 'load-failed');
+      // The engine speaks of a call.
+      if (error.code === 'memory-exceeded') return { ok: false, error: { ...error, message: describeLargeLoad(request) } };
+      return { ok: false, error: { ...error, ...(name === undefined ? {} : { name }) } };
+    }
     case 'stopped':
-      if (end.reason === 'memory') return { ok: false, error: describeStop('memory', request.limits).error };
+      if (end.reason === 'memory') return failLoad('memory-exceeded', describeLargeLoad(request));
       return failLoad('time-exceeded', describeSlowLoad(request));
     case 'never-settles':
       return failLoad('load-failed', 'onLoad returned a promise that never settles.');
   }
+}
+
+function describeLargeLoad({ label, limits }: LoadRequest): string {
+  return `Loading ${label} used more than ${limits.memoryBytes} bytes of memory (limits.memoryBytes).`;
 }
 
 function describeSlowLoad({ label, limits }: LoadRequest): string {

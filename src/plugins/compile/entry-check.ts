@@ -41,7 +41,8 @@ export const failureText: Readonly<Record<ReadFailure, string>> = {
   passing: 'could not be read just now: the machine lacks descriptors or memory, or its disk does not answer',
 };
 
-const failureFix: Readonly<Record<ReadFailure, string>> = {
+/** What helps against it. */
+export const failureFix: Readonly<Record<ReadFailure, string>> = {
   missing: 'Create the file, or remove the folder.',
   'not-regular': 'Replace it by a regular file: pipes, devices, sockets and folders are not read.',
   'too-large': 'Keep data out of the code: read it through context.files or context.fetch.',

@@ -3,7 +3,7 @@ import { extname, resolve } from 'node:path';
 import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin } from 'esbuild';
 import { realPathOf } from '../../file-system/paths.ts';
 import type { CompileTarget } from './compile-types.ts';
-import { failureText } from './entry-check.ts';
+import { failureFix, failureText } from './entry-check.ts';
 import { loadImageAddon, resolveImageAddon } from './image-packages.ts';
 import type { InputLedger } from './input-ledger.ts';
 import type { PathPolicy } from './path-policy.ts';
@@ -25,6 +25,14 @@ export interface GuardOptions {
   /** Turns a real path into what diagnostics may show. */
   readonly showPath: (path: string) => string;
 }
+
+const regular = 'Import only regular files of code and JSON.';
+const importFix: typeof failureFix = {
+  ...failureFix,
+  missing: regular,
+  'not-regular': regular,
+  'too-large': 'Import a smaller part of it, or a smaller package; data is read through context.files or context.fetch.',
+};
 
 const loaders: ReadonlyMap<string, Loader> = new Map([
   ['.ts', 'ts'],
@@ -144,7 +152,7 @@ export function loadFile(path: string, options: GuardOptions): OnLoadResult {
   if ('failure' in taken) {
     return taken.failure === 'too-much'
       ? failed(`The plugin imports more than ${options.ledger.bounds}.`, 'Import less, or a smaller package.')
-      : failed(`"${shown}" ${failureText[taken.failure]}.`, 'Import only regular files of code and JSON.');
+      : failed(`"${shown}" ${failureText[taken.failure]}.`, importFix[taken.failure]);
   }
   if (taken.text.includes('\0')) return failed(`"${shown}" is binary.`, 'Import only text in UTF-8.');
   const text = loader === 'json' ? taken.text : hideSourceMap(taken.text);

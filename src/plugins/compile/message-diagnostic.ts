@@ -96,12 +96,32 @@ function diagnoseMessage(message: Message, context: MessageContext): Diagnostic 
   }
   const missing = /^Could not resolve "(.*)"/.exec(message.text)?.[1];
   if (missing !== undefined) return { ...diagnoseMissing(missing, message, context), ...place };
+  const unmatched = /^No matching export in "(.*)" for import "(.*)"$/.exec(message.text);
+  if (unmatched) return { code: 'compile-failed', ...diagnoseExport(unmatched, message), ...place };
   return {
     code: 'compile-failed',
     message: `${message.text.replaceAll(context.rootDir, '.')}.`,
     ...place,
     fix: 'Save the file when it is mended: it is built again by itself.',
   };
+}
+
+/** A module that is there, and does not export what is imported. */
+function diagnoseExport(
+  [, path = '', name = '']: readonly string[],
+  { location, notes }: Message,
+): Pick<Diagnostic, 'message' | 'fix'> {
+  const from = /\bfrom\s*(['"])([^'"]+)\1/.exec(location?.lineText ?? '')?.[2];
+  const shown = from ?? path.replace(/^(?:\.\.\/)+(?=node_modules\/)/, '');
+  if (name === 'default') {
+    return {
+      message: `"${shown}" has no default export.`,
+      fix: `Import by name: import { NAME } from "${shown}", or all of it: import * as NAME from "${shown}".`,
+    };
+  }
+  const near = /Did you mean to import "([^"]+)" instead/.exec(notes[0]?.text ?? '')?.[1];
+  const fix = near === undefined ? `Import what "${shown}" exports.` : `Did you mean "${near}"?`;
+  return { message: `"${shown}" does not export "${name}".`, fix };
 }
 
 /** The package of an import that was not found; undefined for other errors and for imports of files. */

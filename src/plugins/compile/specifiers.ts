@@ -111,6 +111,8 @@ export function findRefusedBuiltin(error: {
 }): EngineNeed | undefined {
   if (error.lacks !== undefined) return needOf(error.lacks);
   const builtin = error.name === 'BuiltinRefused' ? / Node built-in "([^"]+)"/.exec(error.message)?.[1] : undefined;
+  // Packages with an add-on try several places and throw an error of their own, in which the refusals stand.
+  if (/\.node"\) is refused: the sandbox/.test(error.message)) return { kind: 'native-addon' };
   const required = /Dynamic require of "([^"]+)" is not supported/.exec(error.message)?.[1];
   if (required?.endsWith('.node')) return { kind: 'native-addon' };
   if (builtin !== undefined || required !== undefined) return needOf((builtin ?? required ?? '').replace(/^node:/, ''));

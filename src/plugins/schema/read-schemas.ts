@@ -22,6 +22,7 @@ export function readSchemas(files: readonly SchemaFile[], entryPath: string): Sc
   const sourceUrl = findSourceUrl(entry.text);
   const engine = plugin && findLiteral(graph, plugin, 'engine');
   const name = plugin && findLiteral(graph, plugin, 'name');
+  const earlyReads = engine === undefined || engine === 'quickjs' ? describeEarlyReads(findEarlyReads(modules)) : undefined;
   return {
     handlers: Object.fromEntries(handlers.map((handler) => [handler.key, inferHandler(graph, handler)])),
     permissions: inferPermissions(modules),
@@ -29,16 +30,15 @@ export function readSchemas(files: readonly SchemaFile[], entryPath: string): Sc
     ...(sourceUrl === undefined ? {} : { sourceUrl }),
     ...(engine === undefined ? {} : { engine }),
     ...(name === undefined ? {} : { name }),
-    warnings: engine === undefined || engine === 'quickjs' ? describeEarlyReads(findEarlyReads(modules)) : [],
+    ...(earlyReads === undefined ? {} : { earlyReads }),
+    warnings: earlyReads === undefined ? [] : [earlyReads],
   };
 }
 
-function describeEarlyReads([first, ...more]: readonly string[]): string[] {
-  if (first === undefined) return [];
+function describeEarlyReads([first, ...more]: readonly string[]): string | undefined {
+  if (first === undefined) return undefined;
   const all = [first, ...more].join(', ');
-  return [
-    `${all} ${more.length === 0 ? 'is' : 'are'} read while the file loads, when no variable is there, and ${more.length === 0 ? 'stays' : 'stay'} undefined. Read it inside the handler: process.env.${first}.`,
-  ];
+  return `${all} ${more.length === 0 ? 'is' : 'are'} read while the file loads, when no variable is there, and ${more.length === 0 ? 'stays' : 'stay'} undefined. Read it inside the handler: process.env.${first}.`;
 }
 
 function findPositions(graph: ModuleGraph, plugin: Found<ObjectExpression>, entry: ModuleIndex): Record<string, SourcePosition> {

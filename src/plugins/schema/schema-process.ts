@@ -178,6 +178,7 @@ const readAnswer = Compile(
       permissions: Type.Object({ net: Type.Optional(Type.Array(Type.String())), env: Type.Optional(Type.Array(Type.String())) }),
       positions: Type.Record(Type.String(), Type.Object({ line: Type.Number(), column: Type.Number() })),
       sourceUrl: Type.Optional(Type.String()),
+      earlyReads: Type.Optional(Type.String()),
       warnings: Type.Array(Type.String()),
     }),
   }),

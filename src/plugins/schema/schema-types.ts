@@ -48,6 +48,8 @@ export interface SchemaReadResult {
   readonly entry?: SchemaFile;
   /** The address in a leading `// @source: URL` comment. */
   readonly sourceUrl?: string;
+  /** A sentence about variables that are read while the file loads; it is one of the warnings, too. */
+  readonly earlyReads?: string;
   readonly warnings: readonly string[];
 }
 

@@ -22,6 +22,8 @@ const globalsOf: Readonly<Record<string, string>> = {
 
 /** Imports that lead nowhere: to the file or package that was meant, or to what the sandbox has without one. */
 export const mendImports: Fixer = (diagnosis) => {
+  const withoutDefault = /^"(.+)" has no default export\./.exec(diagnosis.failure.message)?.[1];
+  if (withoutDefault !== undefined) return [...diagnosis.sources].flatMap((source) => importWhole(source, withoutDefault));
   if (!codes.has(diagnosis.failure.code)) return [];
   const { message } = diagnosis.failure;
   return [...diagnosis.sources].flatMap(([path, text]) =>
@@ -43,6 +45,21 @@ export const mendImports: Fixer = (diagnosis) => {
     }),
   );
 };
+
+/** What has no default is imported as a whole; that is the same where nothing but its members is used. */
+function importWhole([path, text]: readonly [string, string], specifier: string): FileChange[] {
+  return Array.from(text.matchAll(/\bimport\s+([\w$]+)\s+from\s*(['"])([^'"\n]+)\2/g)).flatMap((match) => {
+    const [whole, name = '', , from] = match;
+    if (from !== specifier) return [];
+    const rest = text.slice(0, match.index) + text.slice(match.index + whole.length);
+    const uses = Array.from(
+      rest.matchAll(new RegExp(`(?<![\\w$.])${name.replaceAll('$', '\\$')}(?![\\w$])(\\??\\.[\\w$])?`, 'g')),
+    );
+    const edits = [edit(match.index + whole.indexOf(name, 'import'.length), 0, '* as ')];
+    const note = `"${specifier}" has no default export; all of it is imported as ${name}.`;
+    return [{ file: { path, text }, edits, note, sureness: uses.every(([, member]) => member !== undefined) ? 'sure' : 'maybe' }];
+  });
+}
 
 type Replace = (newText: string, sureness: Change['sureness']) => FileChange;
 

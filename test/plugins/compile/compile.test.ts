@@ -6,6 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCompiler } from '../../../src/plugins/compile/compile.ts';
 import type { CompileResult } from '../../../src/plugins/compile/compile-types.ts';
+import { findRefusedBuiltin } from '../../../src/plugins/compile/specifiers.ts';
 
 let home: string;
 let root: string;
@@ -243,6 +244,32 @@ describe('createCompiler', () => {
     });
     expect(!result.ok && result.missing).toContain(join(root, 'hepler.ts'));
     expect(result.inputs).toHaveLength(1);
+  });
+
+  it('says what a package that is there does not export', async () => {
+    write({
+      'node_modules/plain/package.json': '{ "name": "plain", "type": "module", "exports": "./index.js" }',
+      'node_modules/plain/index.js': 'export const parse = 1;',
+      'plugins/a.ts': `import plain from 'plain';\nexport default plain;`,
+      'plugins/b.ts': `import { prase } from 'plain';\nexport default prase;`,
+    });
+    expect(await diagnosticOf()).toMatchObject({
+      message: '"plain" has no default export.',
+      line: 1,
+      fix: 'Import by name: import { NAME } from "plain", or all of it: import * as NAME from "plain".',
+    });
+    expect(await diagnosticOf('b.ts')).toMatchObject({ message: '"plain" does not export "prase".', line: 1 });
+  });
+
+  it('says what helps against a file that is too large to be bundled', async () => {
+    write({
+      'node_modules/large/package.json': '{ "name": "large", "main": "index.js" }',
+      'node_modules/large/index.js': `module.exports = '${'x'.repeat(5 * 1024 * 1024)}';`,
+      'plugins/a.ts': `import large from 'large';\nexport default large;`,
+    });
+    const { message, fix } = await diagnosticOf();
+    expect(message).toBe('"node_modules/large/index.js" is larger than 5 MB.');
+    expect(fix).toContain('a smaller package');
   });
 
   it('says how to install a package that is not there', async () => {
@@ -493,5 +520,13 @@ describe('what a build may read', () => {
   it('is not an entry that leads out of the folder', async () => {
     symlinkSync(join(home, 'host/.env.ts'), join(root, 'a.ts'));
     expect(await diagnosticOf()).toMatchObject({ code: 'import-refused', file: 'a.ts' });
+  });
+});
+
+describe('findRefusedBuiltin', () => {
+  it('knows an add-on in the error of a package that tried several', () => {
+    const message = `Could not load the module\nmodule.require("../build/x.node") is refused: the sandbox has no Node built-in "module" with it.`;
+    expect(findRefusedBuiltin({ message })).toEqual({ kind: 'native-addon' });
+    expect(findRefusedBuiltin({ message: 'The file a.node is refused.' })).toBeUndefined();
   });
 });

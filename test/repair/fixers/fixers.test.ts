@@ -28,6 +28,14 @@ const plugin = (body: string, keys = '') =>
 const good = plugin('    return args.a + args.b;');
 
 /** What is broken, the fixer that mends it, and the whole text that must come of it. */
+const whole = (name: string, use: string) =>
+  `import ${name} from 'plain';\nexport default { description: 'Adds.', handler: (args: { a: number }) => ${use} };\n`;
+/** A package without a default export. */
+const plainPackage: PluginTexts = {
+  'node_modules/plain/package.json': '{ "name": "plain", "type": "module", "exports": "./index.js" }',
+  'node_modules/plain/index.js': 'export const add = (a) => a + 1;\nexport const two = 2;\n',
+};
+
 const sure: readonly [what: string, by: string, before: string, after: string][] = [
   ['a Markdown fence', 'pasted-text', `\`\`\`typescript\n${good}\`\`\`\n`, good],
   ['a fence without an end', 'pasted-text', `\n\`\`\`ts\n${good}`, good],
@@ -217,6 +225,14 @@ describe('applyFixers', () => {
       text: "import { one } from './one.ts';\nexport default { handler: () => one };\n",
       sureness: 'sure',
     });
+  });
+
+  it('imports all of a package that has no default export', async () => {
+    const mended = await mend({ 'a.ts': whole('plain', 'plain.add(args.a) + plain.two'), ...plainPackage });
+    expect(mended).toMatchObject({ by: 'imports', sureness: 'sure', builds: true });
+    expect(mended.text).toBe(whole('* as plain', 'plain.add(args.a) + plain.two'));
+    const called = await mend({ 'a.ts': whole('plain', 'plain(args.a)'), ...plainPackage });
+    expect(called.sureness).not.toBe('sure');
   });
 
   it('takes several errors out one after the other', async () => {

@@ -114,7 +114,7 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
     if (!loaded.ok) {
       if ('diagnostic' in loaded) return fail(loaded.diagnostic);
       const need = findRefusedBuiltin(loaded.error);
-      const explained = explainLoadError(loaded.error, artifacts);
+      const explained = explainLoadError(loaded.error, artifacts, inferred?.earlyReads);
       // Code that was stopped has no place of its own.
       const place = loaded.error.code === 'time-exceeded' && explained.file === undefined ? { file: source.name } : {};
       return { ...fail({ ...explained, ...place }), ...(need ? { needs: [need] } : {}) };
