@@ -21,6 +21,8 @@ export interface BundleTarget {
   readonly text?: { readonly text: string; readonly name: string; readonly sources: Sources } | undefined;
   /** The text that makes a plugin of the entry, which is a tool file in another shape. */
   readonly adapter?: string | undefined;
+  /** Its decorators are those of TypeScript before the standard ones. */
+  readonly olderDecorators?: boolean;
 }
 
 /** The options of every build: for QuickJS one script that leaves the module namespace on a global, else one ES module. */
@@ -45,7 +47,7 @@ export function bundleOptions(target: BundleTarget): BuildOptions & { write: fal
     sourcemap: 'external',
     sourcesContent: false,
     // The host's tsconfig.json neither changes nor breaks a plugin.
-    tsconfigRaw: '{}',
+    tsconfigRaw: target.olderDecorators ? { compilerOptions: { experimentalDecorators: true } } : {},
     ...(isAlone && !hostNames.test(text.text) ? {} : { define: definesOf(target, isScript) }),
     logLevel: 'silent',
     logLimit: 50,

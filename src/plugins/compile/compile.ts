@@ -11,6 +11,7 @@ import { bundleOptions, findSources } from './bundle-options.ts';
 import { runBundle, stopBundler } from './bundle-service.ts';
 import { createCommonJsPlugin, looksLikeCommonJs } from './commonjs.ts';
 import type { BuildFailure, CompileRequest, CompileResult, Compiler, CompilerOptions } from './compile-types.ts';
+import { needsOlderDecorators, usesOlderDecorators, warnOfMetadata } from './decorators.ts';
 import { checkEntry } from './entry-check.ts';
 import { createGuardPlugin, type GuardOptions, loadFile } from './guard-plugin.ts';
 import { createImagePackagesPlugin } from './image-packages.ts';
@@ -107,7 +108,8 @@ async function compilePlugin(
   const sources = findSources(entry.realPath, read.text);
   const isText = isCommonJs || sources !== 'files';
   const text = isText ? { text: read.text, name: showPath(entry.realPath), sources } : undefined;
-  const bundle = { entry: entry.realPath, rootDir, makePlugins, text, adapter, target };
+  const olderDecorators = usesOlderDecorators(read.text);
+  const bundle = { entry: entry.realPath, rootDir, makePlugins, text, adapter, target, olderDecorators };
   const bounds = {
     wallMs,
     findObstacle() {
@@ -118,7 +120,10 @@ async function compilePlugin(
   const bundling = runBundle(bundleOptions(bundle), bounds);
   // It takes nothing from files, so the entry is all that there will be.
   if (sources !== 'files') request.onSources?.(ownSources(ledger, showPath));
-  const first = await bundling;
+  const asWritten = await bundling;
+  const isOlder = !olderDecorators && asWritten.kind === 'failed' && needsOlderDecorators(asWritten.failure);
+  if (isOlder) bundle.olderDecorators = true;
+  const first = isOlder ? await runBundle(bundleOptions(bundle), bounds) : asWritten;
   // A script cannot await at its top level; a function that stands around it can.
   const awaits = first.kind === 'failed' && first.failure.errors.every(({ text }) => text.startsWith('Top-level await'));
   const outcome = awaits ? await runBundle(bundleOptions({ ...bundle, awaits }), bounds) : first;
@@ -140,7 +145,7 @@ async function compilePlugin(
     inputs: ledger.inputs(),
     contentHash: hashInputs(ledger.inputs(), showPath),
     sources: ownSources(ledger, showPath),
-    warnings: warningLines(outcome.result.warnings, context),
+    warnings: [...warningLines(outcome.result.warnings, context), ...(bundle.olderDecorators ? warnOfMetadata(read.text) : [])],
   };
 }
 

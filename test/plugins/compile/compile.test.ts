@@ -222,6 +222,49 @@ describe('createCompiler', () => {
     expect(await exportsOf()).toEqual({ default: { a: 1 } });
   });
 
+  describe('decorators', () => {
+    const told =
+      'export const told = [];\nexport const Note = (...of) => (...args) => void told.push([of.length, args.length, typeof args[0]]);';
+    const lib = (name: string) => ({
+      [`node_modules/${name}/package.json`]: `{ "name": "${name}", "type": "module", "exports": "./index.js" }`,
+      [`node_modules/${name}/index.js`]: told,
+    });
+    const classOf = (from: string, more = '') =>
+      `import { Note, told } from '${from}';\nclass Part { @Note() size = 1; ${more} }\nvoid Part;\nexport default told;`;
+
+    it('are the standard ones', async () => {
+      write({ ...lib('any'), 'plugins/a.ts': classOf('any') });
+      expect(await exportsOf()).toEqual({ default: [[0, 2, 'undefined']] });
+    });
+
+    it.each([
+      ['a package that has these', classOf('class-validator')],
+      [
+        'reflect-metadata',
+        `import 'reflect-metadata';\n${classOf('class-validator').replace("from 'class-validator'", "from 'any'")}`,
+      ],
+    ])('are those of TypeScript beside %s', async (_what, text) => {
+      write({ ...lib('any'), ...lib('class-validator'), ...lib('reflect-metadata'), 'plugins/a.ts': text });
+      expect(await exportsOf()).toEqual({ default: [[0, 3, 'object']] });
+    });
+
+    it('are those of TypeScript where parameters have some', async () => {
+      write({ ...lib('any'), 'plugins/a.ts': classOf('any', 'constructor(@Note() part: number) {}') });
+      expect(await exportsOf()).toEqual({
+        default: [
+          [0, 3, 'object'],
+          [0, 3, 'function'],
+        ],
+      });
+    });
+
+    it('say that they find no types', async () => {
+      write({ ...lib('any'), ...lib('reflect-metadata'), 'plugins/a.ts': `import 'reflect-metadata';\n${classOf('any')}` });
+      const result = await compile();
+      expect(result.ok && result.warnings.join(' ')).toContain('@inject(Service)');
+    });
+  });
+
   it('shows a syntax error with file, line, column and code frame', async () => {
     write({ 'plugins/a.ts': 'export default {\n  name: "ä", oops oops\n};\n' });
     expect(await diagnosticOf()).toEqual({
