@@ -12,7 +12,7 @@ import type { Execution } from '../calls/call-types.ts';
 import { isObject } from '../config/json-object.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Ask } from '../operations/ask.ts';
-import { CallWatch } from '../operations/calling/call-watch.ts';
+import { CallWatch, readAsking } from '../operations/calling/call-watch.ts';
 import type { ToolBooks } from '../operations/calling/tool-book.ts';
 import { type ApprovalView, approvalContracts } from '../operations/contracts/access/approvals.ts';
 import { executionContracts } from '../operations/contracts/executions.ts';
@@ -38,10 +38,8 @@ export function createRequestHandler(parts: A2aParts, caller: Caller, signal: Ab
   const context: OperationContext = { caller, signal };
 
   async function readTask(id: string): Promise<{ execution: Execution; questions: ApprovalView[] }> {
-    const execution = await orRefuse(() => ask(executionContracts.get, { id }, context));
-    const isOpen = execution.status === 'pending' || execution.status === 'running';
-    const asked = isOpen ? (await ask(approvalContracts.list, { executionId: id, limit: 1000 }, context)).items : [];
-    return { execution, questions: await Promise.all(asked.map((each) => ask(approvalContracts.get, { id: each.id }, context))) };
+    const { execution, asked } = await orRefuse(() => readAsking(id, ask, context));
+    return { execution, questions: await Promise.all(asked.map((each) => ask(approvalContracts.get, { id: each }, context))) };
   }
 
   async function showTask(id: string): Promise<Task> {

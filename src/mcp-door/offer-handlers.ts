@@ -1,6 +1,6 @@
 import type { InputRequiredResult, PromptMessage, Server } from '@modelcontextprotocol/server';
 import { isSpecType, ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
-import { isObject } from '../config/json-object.ts';
+import { isObject, omitUndefined } from '../config/json-object.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { type Contents, type Ended, sayFailure, toContents, toPart } from '../operations/calling/call-content.ts';
 import { completionContracts, promptContracts, resourceContracts } from '../operations/contracts/offerings.ts';
@@ -12,28 +12,26 @@ import { type CallParts, type RequestedCall, runCall } from './run-call.ts';
 /** Serves the prompts and resources of plugins, and what can stand for their arguments; what a client can is read with each request. */
 export function registerOffers(server: Server, callParts: Omit<CallParts, 'can'>, session: string | undefined): void {
   const { ask, caller } = callParts;
-  const listing = (cursor: string | undefined) => (cursor === undefined ? {} : { cursor });
-  const inSession = session === undefined ? {} : { session };
+  const inSession = omitUndefined({ session });
   const context = (signal: AbortSignal): OperationContext => ({ caller, signal });
 
   server.setRequestHandler('prompts/list', async ({ params }, { mcpReq }) => {
-    const { items, next } = await orProtocol(ask(promptContracts.list, listing(params?.cursor), context(mcpReq.signal)));
-    return {
-      prompts: items.map(({ plugin: _plugin, ...prompt }) => prompt),
-      ...(next === undefined ? {} : { nextCursor: next }),
-    };
+    const { items, rest } = await toPage(
+      ask(promptContracts.list, omitUndefined({ cursor: params?.cursor }), context(mcpReq.signal)),
+    );
+    return { prompts: items, ...rest };
   });
   server.setRequestHandler('resources/list', async ({ params }, { mcpReq }) => {
-    const { items, next } = await orProtocol(ask(resourceContracts.list, listing(params?.cursor), context(mcpReq.signal)));
-    return {
-      resources: items.map(({ plugin: _plugin, ...resource }) => resource),
-      ...(next === undefined ? {} : { nextCursor: next }),
-    };
+    const { items, rest } = await toPage(
+      ask(resourceContracts.list, omitUndefined({ cursor: params?.cursor }), context(mcpReq.signal)),
+    );
+    return { resources: items, ...rest };
   });
   server.setRequestHandler('resources/templates/list', async ({ params }, { mcpReq }) => {
-    const { items, next } = await orProtocol(ask(resourceContracts.templates, listing(params?.cursor), context(mcpReq.signal)));
-    const resourceTemplates = items.map(({ plugin: _plugin, ...template }) => template);
-    return { resourceTemplates, ...(next === undefined ? {} : { nextCursor: next }) };
+    const { items, rest } = await toPage(
+      ask(resourceContracts.templates, omitUndefined({ cursor: params?.cursor }), context(mcpReq.signal)),
+    );
+    return { resourceTemplates: items, ...rest };
   });
   server.setRequestHandler('prompts/get', async ({ params }, ctx) => {
     const { name, arguments: args = {} } = params;
@@ -59,11 +57,10 @@ export function registerOffers(server: Server, callParts: Omit<CallParts, 'can'>
   });
   server.setRequestHandler('completion/complete', async ({ params }, { mcpReq }) => {
     const { ref, argument } = params;
-    const known = params.context?.arguments;
     const input = {
       ref: ref.type === 'ref/prompt' ? { type: 'prompt' as const, name: ref.name } : { type: 'resource' as const, uri: ref.uri },
       argument: { name: argument.name, value: argument.value },
-      ...(known === undefined ? {} : { context: known }),
+      ...omitUndefined({ context: params.context?.arguments }),
     };
     return { completion: await orProtocol(ask(completionContracts.complete, input, context(mcpReq.signal))) };
   });
@@ -80,6 +77,14 @@ export function registerOffers(server: Server, callParts: Omit<CallParts, 'can'>
     const questions = outcome.kind === 'elsewhere' ? outcome.questions.map(({ id }) => `hotcell approve ${id}`).join(', ') : '';
     throw new ProtocolError(ProtocolErrorCode.InternalError, `It waits for a person: ${questions}. Ask for it again then.`);
   }
+}
+
+/** A page of a list; which plugin brings an item is nothing to its clients. */
+async function toPage<Item extends { readonly plugin?: unknown }>(
+  asked: Promise<{ readonly items: readonly Item[]; readonly next?: string | undefined }>,
+) {
+  const { items, next } = await orProtocol(asked);
+  return { items: items.map(({ plugin: _plugin, ...item }) => item), rest: omitUndefined({ nextCursor: next }) };
 }
 
 function readOutput(ended: Ended): Readonly<Record<string, unknown>> {

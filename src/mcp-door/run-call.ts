@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Caller } from '../callers/caller.ts';
 import type { ClientAbility } from '../calls/call-types.ts';
+import { omitUndefined } from '../config/json-object.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Ask } from '../operations/ask.ts';
 import type { Ended } from '../operations/calling/call-content.ts';
@@ -226,12 +227,7 @@ export function tellClient({ mcpReq }: ServerContext): CallNews {
       // The protocol has progress rise.
       if (progressToken === undefined || done <= last) return;
       last = done;
-      const params = {
-        progressToken,
-        progress: done,
-        ...(total === undefined ? {} : { total }),
-        ...(message === undefined ? {} : { message }),
-      };
+      const params = { progressToken, progress: done, ...omitUndefined({ total, message }) };
       void mcpReq.notify({ method: 'notifications/progress', params }).catch(ignoreGone);
     },
     log(level, text) {

@@ -11,8 +11,8 @@ import type { Execution } from '../calls/call-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Ask } from '../operations/ask.ts';
 import { sayFailure } from '../operations/calling/call-content.ts';
+import { readAsking } from '../operations/calling/call-watch.ts';
 import type { ToolBooks } from '../operations/calling/tool-book.ts';
-import { approvalContracts } from '../operations/contracts/access/approvals.ts';
 import { executionContracts } from '../operations/contracts/executions.ts';
 import type { OperationContext } from '../operations/operation.ts';
 import { type ClientAbilities, readAbilities, tasksExtension } from './client-abilities.ts';
@@ -88,10 +88,7 @@ async function readTask(
   id: string,
   { ask, context }: TaskParts,
 ): Promise<{ readonly execution: Execution; readonly status: TaskStatus; readonly questions: readonly string[] }> {
-  const execution = await ask(executionContracts.get, { id }, context);
-  const isOpen = execution.status === 'pending' || execution.status === 'running';
-  const asked = isOpen ? (await ask(approvalContracts.list, { executionId: id, limit: 1000 }, context)).items : [];
-  const questions = asked.map((approval) => approval.id);
+  const { execution, asked: questions } = await readAsking(id, ask, context);
   return { execution, questions, status: statusOf(execution, questions.length > 0) };
 }
 

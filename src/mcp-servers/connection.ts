@@ -10,6 +10,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import type { CheckedFetch } from '../capabilities/network/checked-fetch.ts';
+import { omitUndefined } from '../config/json-object.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { cleanUntrustedText } from '../permissions/untrusted-text.ts';
 import type { HostedCall } from '../tools/hosted/hosted-types.ts';
@@ -19,35 +20,6 @@ import { createResourceWatcher } from './offerings/resource-watcher.ts';
 import type { AskForm } from './questions/answer-form.ts';
 import { type AskModelForCall, createServerSampling } from './questions/answer-sampling.ts';
 import type { ReceivedBytes } from './transport/stream-bounds.ts';
-
-/** A connection to a server, in either era. */
-export interface Connection {
-  readonly era: '2026-07-28' | '2025-11-25';
-  /** What the server says of itself. */
-  readonly serverName: string;
-  readonly serverVersion: string;
-  readonly protocolVersion: string;
-  /** Of the process, where it is one. */
-  readonly pid?: number;
-  listTools(signal: AbortSignal): Promise<readonly Tool[]>;
-  /** Rejects with a HotcellError, or with the reason of the signal. */
-  callTool(
-    tool: Pick<Tool, 'name' | 'inputSchema'>,
-    args: Readonly<Record<string, unknown>>,
-    call: HostedCall,
-  ): Promise<CallToolResult>;
-  /** What it lists beside tools; nothing of what it does not have. */
-  listOfferings(signal: AbortSignal): Promise<ListedOfferings>;
-  /** Has it tell of changes of exactly these resources; what it cannot tell of is left out. Rejects only by the signal. */
-  watchResources(uris: ReadonlySet<string>, signal: AbortSignal): Promise<void>;
-  /** Whether it knows what can stand for the argument of a prompt or a template. */
-  readonly canComplete: boolean;
-  /** Asks the server for something on behalf of a call. Rejects as `callTool` does. */
-  ask<Value>(call: HostedCall, send: (client: ServerRequests, options: RequestOptions) => Promise<Value>): Promise<Value>;
-  /** Resolves when it is over, with the reason as a sentence. */
-  readonly closed: Promise<string>;
-  close(): Promise<void>;
-}
 
 /** What is asked of a server beside calls of its tools. */
 export type ServerRequests = Pick<Client, 'getPrompt' | 'readResource' | 'complete'>;
@@ -84,17 +56,11 @@ class AnsweringClient extends Client {
   protected override assertRequestHandlerCapability(): void {}
 }
 
-/** Opens a connection: the newer era when the server speaks it. Rejects with whatever the library or the transport says. */
-export async function openConnection(parts: McpConnectionParts): Promise<Connection> {
-  const { transport, received, signal, connectMs } = parts;
-  const running = new Set<HostedCall>();
-  const over = Promise.withResolvers<string>();
-  let lastProblem: string | undefined;
-  let closedBecause: string | undefined;
-  // The only call under way is meant where the transport does not say which one.
-  const findCall = (): HostedCall | undefined =>
-    runningCall.getStore()?.call ?? (running.size === 1 ? [...running][0] : undefined);
+/** A connection to a server, in either era. */
+export type Connection = Awaited<ReturnType<typeof openConnection>>;
 
+/** A client that hears what a server asks and tells of the calls under way. */
+function createClient(parts: McpConnectionParts, findCall: () => HostedCall | undefined): Client {
   const onChanged = { autoRefresh: false, debounceMs: 0, onChanged: parts.onToolsChanged } as const;
   const sampling = createServerSampling(parts.name, parts.sampling, parts.askModel);
   const client = new AnsweringClient(
@@ -106,13 +72,6 @@ export async function openConnection(parts: McpConnectionParts): Promise<Connect
       listChanged: { tools: onChanged, prompts: onChanged, resources: onChanged },
     },
   );
-  client.onerror = (error) => {
-    lastProblem = sayProblem(error);
-  };
-  client.onclose = () => {
-    closedBecause = lastProblem ?? 'The server closed the connection.';
-    over.resolve(closedBecause);
-  };
   client.setRequestHandler('elicitation/create', async ({ params }): Promise<ElicitResult> => {
     const call = findCall();
     if (call === undefined || 'url' in params) return { action: 'decline' };
@@ -126,10 +85,29 @@ export async function openConnection(parts: McpConnectionParts): Promise<Connect
     if (call !== undefined) logMessage(call, params);
   });
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => parts.onResourceUpdated(params.uri));
+  return client;
+}
+
+/** Opens a connection: the newer era when the server speaks it. Rejects with whatever the library or the transport says. */
+export async function openConnection(parts: McpConnectionParts) {
+  const { name, transport, received, signal, connectMs } = parts;
+  const running = new Set<HostedCall>();
+  const over = Promise.withResolvers<string>();
+  let lastProblem: string | undefined;
+  let closedBecause: string | undefined;
+  // The only call under way is meant where the transport does not say which one.
+  const client = createClient(parts, () => runningCall.getStore()?.call ?? (running.size === 1 ? [...running][0] : undefined));
+  client.onerror = (error) => {
+    lastProblem = sayProblem(error);
+  };
+  client.onclose = () => {
+    closedBecause = lastProblem ?? 'The server closed the connection.';
+    over.resolve(closedBecause);
+  };
   await client.connect(transport, { signal, timeout: connectMs });
   const info = client.getServerVersion();
   const capabilities = client.getServerCapabilities() ?? {};
-  const era = client.getProtocolEra() === 'modern' ? '2026-07-28' : '2025-11-25';
+  const era = client.getProtocolEra() === 'modern' ? ('2026-07-28' as const) : ('2025-11-25' as const);
   if (era === '2025-11-25' && capabilities.logging !== undefined) {
     await client.setLoggingLevel('info', { signal, timeout: connectMs }).catch(() => undefined);
   }
@@ -154,7 +132,7 @@ export async function openConnection(parts: McpConnectionParts): Promise<Connect
       return await runningCall.run({ call, over: ending.signal }, () => send(client, options));
     } catch (error) {
       call.signal.throwIfAborted();
-      const failure = describeCallFailure(error, parts.name, closedBecause);
+      const failure = describeCallFailure(error, name, closedBecause);
       if (isLost(error)) void client.close();
       throw failure;
     } finally {
@@ -163,34 +141,40 @@ export async function openConnection(parts: McpConnectionParts): Promise<Connect
     }
   }
 
+  /** Asks for a list. Rejects with a HotcellError, or with the reason of the signal. */
+  async function list<Value>(
+    what: string,
+    listSignal: AbortSignal,
+    read: (options: RequestOptions & { readonly cacheMode: 'refresh' }) => Promise<Value>,
+  ): Promise<Value> {
+    const flooded = new AbortController();
+    const endWatch = received.watch(maxListBytes, () => flooded.abort());
+    try {
+      return await read({ signal: AbortSignal.any([listSignal, flooded.signal]), timeout: connectMs, cacheMode: 'refresh' });
+    } catch (error) {
+      listSignal.throwIfAborted();
+      if (flooded.signal.aborted) throw new HotcellError('mcp-unreachable', `Its ${what} take more than ${maxListBytes} bytes.`);
+      throw describeConnectFailure(error, name);
+    } finally {
+      endWatch();
+    }
+  }
+
   return {
     era,
+    /** What the server says of itself. */
     serverName: cleanUntrustedText(info?.title ?? info?.name ?? '', 100),
     serverVersion: info?.version ?? '',
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
-    ...('pid' in transport && typeof transport.pid === 'number' ? { pid: transport.pid } : {}),
-    async listTools(listSignal) {
-      if (capabilities.tools === undefined) return [];
-      const flooded = new AbortController();
-      const endWatch = received.watch(maxListBytes, () => flooded.abort());
-      try {
-        const options = {
-          signal: AbortSignal.any([listSignal, flooded.signal]),
-          timeout: connectMs,
-          cacheMode: 'refresh',
-        } as const;
-        return (await client.listTools(undefined, options)).tools;
-      } catch (error) {
-        listSignal.throwIfAborted();
-        if (flooded.signal.aborted) throw new HotcellError('mcp-unreachable', `Its tools take more than ${maxListBytes} bytes.`);
-        throw describeConnectFailure(error, parts.name);
-      } finally {
-        endWatch();
-      }
-    },
-    async listOfferings(listSignal) {
-      const options = { signal: listSignal, timeout: connectMs, cacheMode: 'refresh' } as const;
-      try {
+    /** Of the process, where it is one. */
+    pid: 'pid' in transport && typeof transport.pid === 'number' ? transport.pid : undefined,
+    listTools: async (listSignal: AbortSignal): Promise<readonly Tool[]> =>
+      capabilities.tools === undefined
+        ? []
+        : list('tools', listSignal, async (options) => (await client.listTools(undefined, options)).tools),
+    /** What it lists beside tools; nothing of what it does not have. */
+    listOfferings: (listSignal: AbortSignal): Promise<ListedOfferings> =>
+      list('prompts and resources', listSignal, async (options) => {
         const [prompts, resources, templates] = await Promise.all([
           capabilities.prompts === undefined ? [] : client.listPrompts(undefined, options).then((listed) => listed.prompts),
           capabilities.resources === undefined ? [] : client.listResources(undefined, options).then((listed) => listed.resources),
@@ -203,34 +187,35 @@ export async function openConnection(parts: McpConnectionParts): Promise<Connect
               ),
         ]);
         return { prompts, resources, templates };
-      } catch (error) {
-        listSignal.throwIfAborted();
-        throw describeConnectFailure(error, parts.name);
-      }
-    },
+      }),
+    /** Has it tell of changes of exactly these resources; what it cannot tell of is left out. Rejects only by the signal. */
     watchResources: createResourceWatcher({
       client,
       era,
       canWatch: capabilities.resources?.subscribe === true,
       timeoutMs: connectMs,
     }),
+    /** Whether it knows what can stand for the argument of a prompt or a template. */
     canComplete: capabilities.completions !== undefined,
-    callTool: (tool, args, call) =>
+    /** Rejects with a HotcellError, or with the reason of the signal. */
+    callTool: (
+      tool: Pick<Tool, 'name' | 'inputSchema'>,
+      args: Readonly<Record<string, unknown>>,
+      call: HostedCall,
+    ): Promise<CallToolResult> =>
       ask(call, (_client, options) =>
         client.callTool({ name: tool.name, arguments: args }, { ...options, toolDefinition: tool }),
       ),
+    /** Asks the server for something on behalf of a call. Rejects as `callTool` does. */
     ask,
+    /** Resolves when it is over, with the reason as a sentence. */
     closed: over.promise,
-    close: () => client.close(),
+    close: (): Promise<void> => client.close(),
   };
 }
 
 function readProgress({ progress, total, message }: Progress) {
-  return {
-    done: progress,
-    ...(total === undefined ? {} : { total }),
-    ...(message === undefined ? {} : { message: cleanUntrustedText(message, 500) }),
-  };
+  return { done: progress, ...omitUndefined({ total, message: message && cleanUntrustedText(message, 500) }) };
 }
 
 const warnLevels: ReadonlySet<string> = new Set(['warning', 'error', 'critical', 'alert', 'emergency']);

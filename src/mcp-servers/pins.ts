@@ -95,3 +95,32 @@ export function readMembers(definitionJson: string): Readonly<Record<string, unk
   const members: unknown = JSON.parse(definitionJson);
   return typeof members === 'object' && members !== null ? Object.fromEntries(Object.entries(members)) : {};
 }
+
+const maxListChars = 4 * 1024 * 1024;
+const maxProblems = 20;
+
+/** What of a list can serve: the first of each, as long as there is not too much of it; `all` names what is too large then. */
+export function createPinnedList<Each extends Pinned>(all: string) {
+  const problems: string[] = [];
+  const taken = new Map<string, Each>();
+  let chars = 0;
+
+  function findFault({ item, definitionJson }: Each): string | undefined {
+    if (taken.has(item)) return 'is listed twice; the first one counts';
+    const isFull = chars + definitionJson.length > maxListChars;
+    return isFull ? `is one too many: ${all} of a server together are too large` : undefined;
+  }
+
+  return {
+    problems,
+    taken,
+    /** Takes one, or notes the end of a sentence that says why it cannot serve. */
+    take(what: string, read: Each | string): void {
+      const fault = typeof read === 'string' ? read : findFault(read);
+      if (fault === undefined && typeof read !== 'string') {
+        chars += read.definitionJson.length;
+        taken.set(read.item, read);
+      } else if (problems.length < maxProblems) problems.push(`The ${what} ${fault}.`);
+    },
+  };
+}

@@ -1,4 +1,5 @@
 import { BoundedMap } from '../collections/bounded-map.ts';
+import { readJson } from '../config/json-object.ts';
 import { quotas } from '../config/quotas.ts';
 import type { ModelProvider } from '../config/settings/model-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
@@ -38,7 +39,7 @@ export function createModelLists(parts: {
     try {
       const text = response.status === 200 ? await readBody(response, maxBytes) : undefined;
       if (response.status !== 200) throw refuseList(provider, `with its list of models, but with HTTP ${response.status}`);
-      const list = text === undefined ? undefined : parseList(text);
+      const list = readJson(text);
       if (list === undefined) throw refuseList(provider, 'with a list of models');
       return readNames(list);
     } finally {
@@ -74,14 +75,6 @@ function addressOf({ baseUrl, format, keyName }: ModelProvider): string {
 
 function refuseList({ name }: ModelProvider, what: string): HotcellError {
   return new HotcellError('model-failed', `The provider "${name}" did not answer ${what}.`);
-}
-
-function parseList(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** `data` with `id`s, as OpenAI and Anthropic have it, or `models` with `name`s, as Gemini. */

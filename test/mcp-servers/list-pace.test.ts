@@ -23,6 +23,7 @@ function open(describeTool: (asked: number) => string) {
         protocolVersion: '2025-11-25',
         serverName: '',
         serverVersion: '',
+        pid: undefined,
         canComplete: false,
         async listTools() {
           listedAtMs.push(Date.now());

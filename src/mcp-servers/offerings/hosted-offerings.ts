@@ -1,5 +1,5 @@
 import type { GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/client';
-import { isObject } from '../../config/json-object.ts';
+import { isObject, omitUndefined } from '../../config/json-object.ts';
 import type { HostedCall, HostedOffering } from '../../tools/hosted/hosted-types.ts';
 import { completionHandlerOf } from '../../units/offering.ts';
 import type { Connection } from '../connection.ts';
@@ -51,17 +51,14 @@ export function hostOffering(offering: ServerOffering, askServer: AskServer): Ho
 }
 
 function readMessages({ description, messages }: GetPromptResult): unknown {
-  return {
-    ...(description === undefined ? {} : { description }),
-    messages: messages.map(({ role, content }) => ({ role, content })),
-  };
+  return { ...omitUndefined({ description }), messages: messages.map(({ role, content }) => ({ role, content })) };
 }
 
 function readContents({ contents }: ReadResourceResult): unknown {
   return {
-    contents: contents.map((each) => ({
-      uri: each.uri,
-      ...(each.mimeType === undefined ? {} : { mimeType: each.mimeType }),
+    contents: contents.map(({ uri, mimeType, ...each }) => ({
+      uri,
+      ...omitUndefined({ mimeType }),
       ...('text' in each ? { text: each.text } : { blob: each.blob }),
     })),
   };

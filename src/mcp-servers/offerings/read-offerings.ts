@@ -1,11 +1,12 @@
 import type { Prompt, Resource, ResourceTemplateType } from '@modelcontextprotocol/client';
+import { omitUndefined } from '../../config/json-object.ts';
 import { cleanUntrustedText } from '../../permissions/untrusted-text.ts';
 import { callNameOf, type PromptManifest, type ResourceManifest } from '../../units/offering.ts';
 import { outputSchemas } from '../../units/offering-output.ts';
 import { type JsonSchema, setFlags, type ToolManifest } from '../../units/tool-manifest.ts';
 import { findUriFault, readUriTemplate } from '../../units/uri-template.ts';
 import { nameServerTool } from '../mcp-unit.ts';
-import { type Pinned, pinDefinition } from '../pins.ts';
+import { createPinnedList, type Pinned, pinDefinition } from '../pins.ts';
 
 /** What a server lists beside tools. */
 export interface ListedOfferings {
@@ -29,8 +30,6 @@ const maxPrompts = 200;
 const maxResources = 1000;
 const maxArguments = 32;
 const maxTextChars = 2000;
-const maxListChars = 4 * 1024 * 1024;
-const maxProblems = 20;
 const namePattern = /^[A-Za-z0-9_.-]{1,64}$/;
 const argumentPattern = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 
@@ -40,23 +39,8 @@ export function readServerOfferings(
   { prompts, resources, templates }: ListedOfferings,
   options: { readonly timeoutMs: number; readonly canComplete: boolean },
 ): ServerOfferings {
-  const problems: string[] = [];
-  const offerings = new Map<string, ServerOffering>();
-  let chars = 0;
-  const take = (what: string, read: ServerOffering | string): void => {
-    const fault =
-      typeof read === 'string'
-        ? read
-        : offerings.has(read.item)
-          ? 'is listed twice; the first one counts'
-          : chars + read.definitionJson.length > maxListChars
-            ? 'is one too many: all of a server together are too large'
-            : undefined;
-    if (typeof read !== 'string' && fault === undefined) {
-      chars += read.definitionJson.length;
-      offerings.set(read.item, read);
-    } else if (problems.length < maxProblems) problems.push(`The ${cleanUntrustedText(what, 80)} ${fault}.`);
-  };
+  const list = createPinnedList<ServerOffering>('all');
+  const take = (what: string, read: ServerOffering | string) => list.take(cleanUntrustedText(what, 80), read);
   for (const prompt of prompts.slice(0, maxPrompts)) take(`prompt "${prompt.name}"`, readPrompt(server, prompt, options));
   for (const resource of resources.slice(0, maxResources))
     take(`resource "${resource.uri}"`, readResource(server, { ...resource, isTemplate: false }, options));
@@ -66,8 +50,8 @@ export function readServerOfferings(
     ...(prompts.length > maxPrompts ? [`${maxPrompts} prompts`] : []),
     ...(Math.max(resources.length, templates.length) > maxResources ? [`${maxResources} resources`] : []),
   ];
-  for (const many of tooMany) problems.push(`The server lists more than ${many}; the others are left out.`);
-  return { offerings: [...offerings.values()], problems };
+  for (const many of tooMany) list.problems.push(`The server lists more than ${many}; the others are left out.`);
+  return { offerings: [...list.taken.values()], problems: list.problems };
 }
 
 type Options = Parameters<typeof readServerOfferings>[2];
@@ -80,11 +64,9 @@ function readPrompt(server: string, prompt: Prompt, { timeoutMs, canComplete }: 
   const pin = pinDefinition('prompt', own, { name: own, title, description, arguments: args });
   if (typeof pin === 'string') return pin;
   const name = nameServerTool(server, own);
-  const shown = args.map((each) => ({
-    name: each.name,
-    ...(each.description === undefined ? {} : { description: tame(each.description) }),
-    ...(each.required === undefined ? {} : { required: each.required }),
-  }));
+  const shown = args.map(({ name: of, description: said, required }) =>
+    omitUndefined({ name: of, description: said === undefined ? undefined : tame(said), required }),
+  );
   const properties = Object.fromEntries(
     shown.map((each) => [each.name, { type: 'string', description: each.description ?? '' }]),
   );
@@ -102,7 +84,7 @@ function readPrompt(server: string, prompt: Prompt, { timeoutMs, canComplete }: 
   const manifest = {
     kind: 'prompt',
     name,
-    ...readTitle(title),
+    ...omitUndefined({ title: tameWord(title) }),
     description: tame(description),
     arguments: shown,
     completions,
@@ -131,12 +113,10 @@ function readResource(server: string, listed: Listed, { timeoutMs, canComplete }
   const manifest = {
     kind: 'resource',
     name,
-    ...readTitle(title),
     description: tame(description),
     uri,
     isTemplate,
-    ...(mimeType === undefined ? {} : { mimeType: cleanUntrustedText(mimeType, 200) }),
-    ...(size === undefined ? {} : { size }),
+    ...omitUndefined({ title: tameWord(title), mimeType: tameWord(mimeType), size }),
     completions: canComplete ? Object.fromEntries(variables.map((each) => [each, 'asked' as const])) : {},
     call,
   } as const;
@@ -174,8 +154,8 @@ export function fillTemplate(template: string, values: Readonly<Record<string, u
   return template.replace(/\{([A-Za-z0-9_]+)\}/g, (_, name: string) => encodeURIComponent(String(values[name] ?? '')));
 }
 
-function readTitle(title: string | undefined): { title?: string } {
-  return title === undefined ? {} : { title: cleanUntrustedText(title, 200) };
+function tameWord(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : cleanUntrustedText(text, 200);
 }
 
 function tame(text = ''): string {

@@ -17,25 +17,13 @@ export type AskModelForCall = (
   call: Pick<HostedCall, 'user' | 'signal'>,
 ) => Promise<{ readonly text: string; readonly model: string; readonly stop: AnswerStop['kind'] }>;
 
-/** What a server gets when it asks for a model. */
-export interface ServerSampling {
-  /** The operator lets it ask. */
-  readonly isAllowed: boolean;
-  /** Rejects with a ProtocolError, whose message the server reads. `call` is undefined where nobody knows for which one it asks. */
-  answer(params: CreateMessageRequestParams, call: HostedCall | undefined, signal: AbortSignal): Promise<CreateMessageResult>;
-}
-
 const maxRequestsOfCall = 25;
 const maxRunning = 4;
 const maxRequestChars = 2_000_000;
 const maxAnswerTokens = 8192;
 
 /** Creates the answers to one server; `allowed` is `mcp.servers.NAME.sampling`. */
-export function createServerSampling(
-  server: string,
-  allowed: boolean | string | undefined,
-  askModel: AskModelForCall,
-): ServerSampling {
+export function createServerSampling(server: string, allowed: boolean | string | undefined, askModel: AskModelForCall) {
   const requestsByCall = new WeakMap<HostedCall, number>();
   const isAllowed = allowed === true || typeof allowed === 'string';
   let running = 0;
@@ -57,8 +45,14 @@ export function createServerSampling(
   }
 
   return {
+    /** The operator lets it ask. */
     isAllowed,
-    async answer(params, asking, signal) {
+    /** Rejects with a ProtocolError, whose message the server reads. `call` is undefined where nobody knows for which one it asks. */
+    async answer(
+      params: CreateMessageRequestParams,
+      asking: HostedCall | undefined,
+      signal: AbortSignal,
+    ): Promise<CreateMessageResult> {
       const call = requireTurn(asking);
       const request = readRequest(params, typeof allowed === 'string' ? allowed : '');
       call.user.noteUse('llm', 'sampling', true);

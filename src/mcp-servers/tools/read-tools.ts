@@ -3,7 +3,7 @@ import { isObject } from '../../config/json-object.ts';
 import { cleanUntrustedText } from '../../permissions/untrusted-text.ts';
 import { isBoundedSchema } from '../../tools/validation/prepare-schema.ts';
 import { type JsonSchema, setFlags, type ToolFlags } from '../../units/tool-manifest.ts';
-import { type Pinned, pinDefinition } from '../pins.ts';
+import { createPinnedList, type Pinned, pinDefinition } from '../pins.ts';
 
 /** A tool of a server as it can be served. */
 export interface ServerTool extends Pinned {
@@ -27,39 +27,19 @@ export interface ServerTools {
 
 const maxTools = 1000;
 const maxDescriptionChars = 8192;
-const maxListChars = 4 * 1024 * 1024;
-const maxProblems = 20;
 const namePattern = /^[A-Za-z0-9_.-]{1,128}$/;
 
 /** Reads what a server lists. All of it is untrusted: texts are tamed, what is too large or clashes is left out and named. */
 export function readTools(listed: readonly Tool[]): ServerTools {
-  const problems: string[] = [];
-  const tools = new Map<string, ServerTool>();
-  let chars = 0;
-  const refuse = (name: string, reason: string): void => {
-    if (problems.length < maxProblems) problems.push(`The tool "${cleanUntrustedText(name, 60)}" ${reason}.`);
-  };
-  for (const raw of listed.slice(0, maxTools)) {
-    const { name } = raw;
-    if (!namePattern.test(name)) refuse(name, 'has a name that no tool can have: letters, digits, _ . - and at most 128 of them');
-    else if (tools.has(name)) refuse(name, 'is listed twice; the first one counts');
-    else {
-      const tool = readTool(raw);
-      if (typeof tool === 'string') refuse(name, tool);
-      else if (chars + tool.definitionJson.length > maxListChars)
-        refuse(name, 'is one too many: all definitions of a server together are too large');
-      else {
-        chars += tool.definitionJson.length;
-        tools.set(name, tool);
-      }
-    }
-  }
+  const { take, taken, problems } = createPinnedList<ServerTool>('all definitions');
+  for (const raw of listed.slice(0, maxTools)) take(`tool "${cleanUntrustedText(raw.name, 60)}"`, readTool(raw));
   if (listed.length > maxTools) problems.push(`The server lists more than ${maxTools} tools; the others are left out.`);
-  return { tools: [...tools.values()], problems };
+  return { tools: [...taken.values()], problems };
 }
 
 function readTool(raw: Tool): ServerTool | string {
   const { name, title, description, inputSchema, outputSchema, annotations } = raw;
+  if (!namePattern.test(name)) return 'has a name that no tool can have: letters, digits, _ . - and at most 128 of them';
   if (!isBoundedSchema(inputSchema)) return 'has an input schema that is too large or nested too deep';
   if (outputSchema !== undefined && !isBoundedSchema(outputSchema))
     return 'has an output schema that is too large or nested too deep';

@@ -3,7 +3,15 @@ import type { FormData } from 'undici';
 import type { ModelFailure, RateLimit, StreamEvent, TokenUsage } from '../../conversation/answer.ts';
 import { eventsOfAnswer } from '../../conversation/collect-answer.ts';
 import type { ConversationRequest } from '../../conversation/request.ts';
-import type { AskedBy, UpstreamMeter, UpstreamReservation, Upstreams, UpstreamTarget, UpstreamUse } from '../upstream.ts';
+import type {
+  AsIsAnswer,
+  AsIsRequest,
+  AskedBy,
+  UpstreamMeter,
+  UpstreamReservation,
+  UpstreamTarget,
+  UpstreamUse,
+} from '../upstream.ts';
 import { failureOfError, malformedCode, readFailure, readRateLimits } from '../wire/failures.ts';
 import type { WireFormat } from '../wire/wire-format.ts';
 import { wireFormats } from '../wire/wire-formats.ts';
@@ -39,10 +47,7 @@ export interface Heard {
 }
 
 /** What asks providers. */
-export interface ProviderAsker {
-  ask(request: ConversationRequest, by: AskedBy, heard: Heard): AsyncIterable<StreamEvent>;
-  forward: Upstreams['forward'];
-}
+export type ProviderAsker = ReturnType<typeof createProviderAsker>;
 
 /** What a provider answered at all, or why it did not. */
 type Attempt<Value> = { readonly value: Value } | { readonly failure: ModelFailure };
@@ -68,16 +73,19 @@ const maxFailureBytes = 64 * 1024;
 const usageRefusal = /stream_options|include_usage/;
 
 /** Creates what asks providers. */
-export function createProviderAsker({ resolve, readKey, meter, http }: UpstreamParts): ProviderAsker {
+export function createProviderAsker({ resolve, readKey, meter, http }: UpstreamParts) {
   /** Servers that refuse to be asked what an answer costs. */
   const plainAddresses = new Set<string>();
 
-  /** Asks one after the other until somebody answers. */
+  /** Asks whoever has the model, one after the other, until somebody answers. Undefined where they do not suit. */
   async function tryTargets<Value>(
-    targets: readonly UpstreamTarget[],
-    signal: AbortSignal,
+    { model, suits = () => true }: { readonly model: string; readonly suits?: (target: UpstreamTarget) => boolean },
+    by: AskedBy,
     ask: (target: UpstreamTarget) => Promise<Attempt<Value>>,
-  ): Promise<Attempt<Value>> {
+  ): Promise<Attempt<Value> | undefined> {
+    const targets = await resolve(model, by).catch(failureOfError);
+    if ('kind' in targets) return { failure: targets };
+    if (!targets.every(suits)) return undefined;
     let last: Attempt<Value> = { failure: nobody };
     for (const [position, target] of targets.entries()) {
       const hasNext = position < targets.length - 1;
@@ -88,7 +96,7 @@ export function createProviderAsker({ resolve, readKey, meter, http }: UpstreamP
         const step = decideAfterFailure(last.failure, { failures, maxRetries, hasNext, random: Math.random() });
         if (step.do === 'stop') return last;
         if (step.do === 'next') break;
-        await sleep(step.afterMs, undefined, { signal });
+        await sleep(step.afterMs, undefined, { signal: by.signal });
       }
     }
     return last;
@@ -173,32 +181,19 @@ export function createProviderAsker({ resolve, readKey, meter, http }: UpstreamP
   }
 
   return {
-    async *ask(request, by, heard) {
-      let targets: readonly UpstreamTarget[];
-      try {
-        targets = await resolve(request.model, by);
-      } catch (error) {
-        yield { type: 'answer-failed', failure: failureOfError(error) };
-        return;
-      }
-      const answer = await tryTargets(targets, by.signal, (target) => open(target, request, by, heard));
-      if ('failure' in answer) {
-        yield { type: 'answer-failed', failure: answer.failure };
+    async *ask(request: ConversationRequest, by: AskedBy, heard: Heard): AsyncIterable<StreamEvent> {
+      const answer = await tryTargets(request, by, (target) => open(target, request, by, heard));
+      if (answer === undefined || 'failure' in answer) {
+        yield { type: 'answer-failed', failure: answer?.failure ?? nobody };
         return;
       }
       yield answer.value.first;
       yield* answer.value.rest;
     },
-    async forward(request, by) {
-      let targets: readonly UpstreamTarget[];
-      try {
-        targets = await resolve(request.model, by);
-      } catch (error) {
-        return failureOfError(error);
-      }
-      if (targets.some(({ format }) => !request.formats.includes(format))) return undefined;
-      const answer = await tryTargets(targets, by.signal, async (target) => {
-        const { headers, read, isBounded, isFree } = request;
+    async forward(request: AsIsRequest, by: AskedBy): Promise<AsIsAnswer | ModelFailure | undefined> {
+      const { formats, headers, read, isBounded, isFree, isStreamed } = request;
+      const suits = ({ format }: UpstreamTarget) => formats.includes(format);
+      const answer = await tryTargets({ model: request.model, suits }, by, async (target) => {
         const { model } = target;
         const body = (bound?: number, isPlain?: boolean) => request.body(model, bound, isPlain);
         const posted = await post(target, by, { path: request.path(model), body, headers, read, isBounded, isFree });
@@ -210,9 +205,9 @@ export function createProviderAsker({ resolve, readKey, meter, http }: UpstreamP
           onEnd: ({ isWhole, status = clientGone, usage, answerTokens }) =>
             settle({ status: isWhole ? response.status : status, usage, isBilled: true, answerTokens }),
         });
-        return { value: { status: response.status, headers: pickPassedHeaders(response, request.isStreamed), bytes, target } };
+        return { value: { status: response.status, headers: pickPassedHeaders(response, isStreamed), bytes, target } };
       });
-      return 'failure' in answer ? answer.failure : answer.value;
+      return answer !== undefined && 'failure' in answer ? answer.failure : answer?.value;
     },
   };
 }
@@ -267,17 +262,15 @@ async function* readWhole(
   format: WireFormat,
   request: ConversationRequest,
   response: UpstreamResponse,
-  target: UpstreamTarget,
+  { provider }: UpstreamTarget,
 ): AsyncGenerator<StreamEvent> {
   const text = await readBody(response, maxAnswerBytes);
-  if (text === undefined) {
-    yield { type: 'answer-failed', failure: tooLong };
-    return;
-  }
-  yield* parseWhole(format, request, text, target);
+  yield* text === undefined
+    ? [{ type: 'answer-failed', failure: tooLong } as const]
+    : parseWhole(format, request, text, provider);
 }
 
-function parseWhole(format: WireFormat, request: ConversationRequest, text: string, { provider }: UpstreamTarget): StreamEvent[] {
+function parseWhole(format: WireFormat, request: ConversationRequest, text: string, provider: string): StreamEvent[] {
   try {
     return eventsOfAnswer(format.readAnswer(JSON.parse(text), { request }));
   } catch {

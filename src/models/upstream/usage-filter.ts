@@ -1,3 +1,5 @@
+import { isObject, readJson } from '../../config/json-object.ts';
+import { objectIn } from '../wire/json-fields.ts';
 import { hasObject } from './usage-reader.ts';
 
 /** A line that is longer is no such chunk. */
@@ -69,10 +71,6 @@ export function createUsageFilter() {
 }
 
 function isUsageAlone(line: string): boolean {
-  try {
-    const { choices, usage, error } = JSON.parse(line.replace(/^data:\s*/, ''));
-    return Array.isArray(choices) && choices.length === 0 && typeof usage === 'object' && usage !== null && error === undefined;
-  } catch {
-    return false;
-  }
+  const { choices, usage, error } = objectIn(readJson(line.replace(/^data:\s*/, '')));
+  return Array.isArray(choices) && choices.length === 0 && isObject(usage) && error === undefined;
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../../config/json-object.ts';
+import { isObject, readJson } from '../../config/json-object.ts';
 import type { TokenUsage } from '../../conversation/answer.ts';
 import type { JsonObject } from '../../conversation/conversation.ts';
 import { objectIn } from '../wire/json-fields.ts';
@@ -31,15 +31,12 @@ export function createUsageReader({ usageName, readUsage }: WireFormat, isStream
     if (hasObject(line, word)) readText(line.toString('utf8').replace(/^data:\s*/, ''));
   }
 
+  /** What is no JSON is passed on, and says nothing of its costs. */
   function readText(text: string): void {
-    try {
-      const value = objectIn(JSON.parse(text));
-      const usage = value[usageName] ?? objectIn(value.message)[usageName] ?? objectIn(value.response)[usageName];
-      if (!isObject(usage)) return;
+    const value = objectIn(readJson(text));
+    const usage = value[usageName] ?? objectIn(value.message)[usageName] ?? objectIn(value.response)[usageName];
+    if (isObject(usage))
       counted = { ...counted, ...Object.fromEntries(Object.entries(usage).filter(([, count]) => count !== null)) };
-    } catch {
-      // What is no JSON is passed on, and says nothing of its costs.
-    }
   }
 
   function keep(piece: Buffer): void {

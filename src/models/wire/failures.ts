@@ -1,3 +1,4 @@
+import { readJson } from '../../config/json-object.ts';
 import type { ModelFailure, RateLimit } from '../../conversation/answer.ts';
 import type { JsonObject } from '../../conversation/conversation.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
@@ -137,17 +138,11 @@ function quoteBody(body: string): string {
 
 /** The object `error` of a body, whatever the body is. */
 function errorIn(body: string): JsonObject {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    const whole = objectIn(Array.isArray(parsed) ? parsed[0] : parsed);
-    return typeof whole.error === 'string'
-      ? { message: whole.error }
-      : Object.keys(objectIn(whole.error)).length > 0
-        ? objectIn(whole.error)
-        : whole;
-  } catch {
-    return {};
-  }
+  const parsed = readJson(body);
+  const whole = objectIn(Array.isArray(parsed) ? parsed[0] : parsed);
+  if (typeof whole.error === 'string') return { message: whole.error };
+  const error = objectIn(whole.error);
+  return Object.keys(error).length > 0 ? error : whole;
 }
 
 function readRetryAfter(headers: Headers): number | undefined {

@@ -44,12 +44,6 @@ export function nonEmpty(fields: JsonObject): JsonObject | undefined {
   return Object.keys(left).length === 0 ? undefined : left;
 }
 
-/** Keeps the types of its properties, without those that are undefined. */
-export function known<Shape extends object>(shape: Shape): { [Key in keyof Shape]: Exclude<Shape[Key], undefined> };
-export function known(shape: JsonObject): JsonObject {
-  return compact(shape);
-}
-
 /** The body of a request as an object. Throws `body-invalid`. */
 export function requireObject(value: unknown, where: string): JsonObject {
   if (isObject(value)) return value;

@@ -1,8 +1,9 @@
+import { omitUndefined } from '../../config/json-object.ts';
 import type { TokenUsage } from '../../conversation/answer.ts';
 import { type JsonObject, keep, keptOf, type MediaSource } from '../../conversation/conversation.ts';
 import type { ResponseShape } from '../../conversation/request.ts';
 import { describeErrors } from './failures.ts';
-import { compact, countIn, flagIn, known, nonEmpty, objectIn, textIn } from './json-fields.ts';
+import { compact, countIn, flagIn, nonEmpty, objectIn, textIn } from './json-fields.ts';
 import type { ListedModel, WireFormat, WireFormatName } from './wire-format.ts';
 
 // What both of OpenAI's formats say in the same way.
@@ -32,7 +33,7 @@ export function readShape(type: unknown, about: unknown): ResponseShape | undefi
   if (type !== 'json_schema') return undefined;
   const { name, schema, strict, description } = objectIn(about);
   const facts = { name: textIn(name), description: textIn(description), isStrict: flagIn(strict) };
-  return { kind: 'json-schema', schema: objectIn(schema), ...known(facts) };
+  return { kind: 'json-schema', schema: objectIn(schema), ...omitUndefined(facts) };
 }
 
 /** The type of a shape, and what is said of one by a schema. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createParser } from 'eventsource-parser';
-import { isObject } from '../../config/json-object.ts';
+import { isObject, readJson } from '../../config/json-object.ts';
 import type { AnswerStop, ConversationAnswer, ModelFailure, TokenUsage } from '../../conversation/answer.ts';
 import { type JsonObject, keep, type Part } from '../../conversation/conversation.ts';
 import { agreeWithCalls, StreamBuilder } from '../../conversation/stream-builder.ts';
@@ -183,9 +183,5 @@ function createObjectSplitter(onObject: (text: string) => void) {
 }
 
 function messageOf(event: string | undefined, text: string): WireMessage {
-  try {
-    return { event, text, value: JSON.parse(text) };
-  } catch {
-    return { event, text, value: undefined };
-  }
+  return { event, text, value: readJson(text) };
 }

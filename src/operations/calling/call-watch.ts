@@ -1,5 +1,9 @@
+import type { Execution } from '../../calls/call-types.ts';
 import type { EventEnvelope } from '../../events/event.ts';
-import type { OperationStream } from '../operation.ts';
+import type { Ask } from '../ask.ts';
+import { approvalContracts } from '../contracts/access/approvals.ts';
+import { executionContracts } from '../contracts/executions.ts';
+import type { OperationContext, OperationStream } from '../operation.ts';
 
 /** What is told of a call while it goes on. Nothing here may throw. */
 export interface CallNews {
@@ -100,4 +104,16 @@ export class CallWatch implements OperationStream {
       await new Promise((resolve) => setTimeout(resolve, gatherMs));
     }
   }
+}
+
+/** An execution, and the ids of the questions that are open in it. */
+export async function readAsking(
+  id: string,
+  ask: Ask,
+  context: OperationContext,
+): Promise<{ readonly execution: Execution; readonly asked: readonly string[] }> {
+  const execution = await ask(executionContracts.get, { id }, context);
+  const isOpen = execution.status === 'pending' || execution.status === 'running';
+  const open = isOpen ? (await ask(approvalContracts.list, { executionId: id, limit: 1000 }, context)).items : [];
+  return { execution, asked: open.map((approval) => approval.id) };
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../../../config/json-object.ts';
+import { isObject, omitUndefined } from '../../../config/json-object.ts';
 import {
   type JsonObject,
   keep,
@@ -8,7 +8,7 @@ import {
   type ToolCallPart,
 } from '../../../conversation/conversation.ts';
 import { argumentsOf, argumentsValue, readToolArguments } from '../../../conversation/tool-arguments.ts';
-import { compact, known, objectIn, objectsIn, onlyText, textIn } from '../json-fields.ts';
+import { compact, objectIn, objectsIn, onlyText, textIn } from '../json-fields.ts';
 import {
   type Direction,
   idOfSource,
@@ -41,12 +41,12 @@ export function readBlock(block: JsonObject, readName?: ReadName, isCut = false)
     }
     case 'thinking': {
       const { thinking, signature, ...rest } = fields;
-      const sealed = known({ sealed: unseal(format, signature) });
+      const sealed = omitUndefined({ sealed: unseal(format, signature) });
       return { type: 'reasoning', text: textIn(thinking) ?? '', ...sealed, ...keep(format, rest) };
     }
     case 'redacted_thinking': {
       const { data, ...rest } = fields;
-      return { type: 'reasoning', text: '', ...known({ sealed: unseal(format, data, true) }), ...keep(format, rest) };
+      return { type: 'reasoning', text: '', ...omitUndefined({ sealed: unseal(format, data, true) }), ...keep(format, rest) };
     }
     case 'tool_use': {
       const { id, name, input, ...rest } = fields;
@@ -66,7 +66,7 @@ export function readBlock(block: JsonObject, readName?: ReadName, isCut = false)
       const found = readSource(objectIn(source));
       if (found === undefined) return { type: 'native', format, value: block };
       if (type === 'image') return { type, source: found, ...keep(format, title === undefined ? rest : { title, ...rest }) };
-      return { type: 'file', source: found, ...known({ name: textIn(title) }), ...keep(format, rest) };
+      return { type: 'file', source: found, ...omitUndefined({ name: textIn(title) }), ...keep(format, rest) };
     }
     default:
       return { type: 'native', format, value: block };

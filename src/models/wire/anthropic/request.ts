@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../../config/json-object.ts';
 import { type JsonObject, keep, keptOf, type Message, type Part, type TextPart } from '../../../conversation/conversation.ts';
 import type {
   ConversationRequest,
@@ -10,7 +11,6 @@ import {
   compact,
   describeWrong,
   flagIn,
-  known,
   listIn,
   nonEmpty,
   numberIn,
@@ -55,14 +55,14 @@ export function readMessagesRequest(given: unknown): ConversationRequest {
     messages: requireObjects(messages, 'messages').flatMap(readMessage),
     tools: declared.filter(isDeclaration).map(readTool),
     nativeTools: declared.filter((tool) => !isDeclaration(tool)).map((value) => ({ format, value })),
-    sampling: known({
+    sampling: omitUndefined({
       temperature: numberIn(temperature),
       topP: numberIn(top_p),
       topK: numberIn(top_k),
       stopSequences: stops.length === 0 ? undefined : stops,
     }),
     isStreamed: stream === true,
-    ...known({
+    ...omitUndefined({
       toolChoice: choice,
       mayCallInParallel: typeof isSerial === 'boolean' ? !isSerial : undefined,
       responseShape: readShape(objectIn(rest.output_config)),
@@ -95,7 +95,7 @@ function readTool({ name, description, input_schema, strict, type, ...rest }: Js
   return {
     name: textIn(name) ?? '',
     parameters: objectIn(input_schema),
-    ...known({ description: textIn(description), isStrict: flagIn(strict) }),
+    ...omitUndefined({ description: textIn(description), isStrict: flagIn(strict) }),
     ...keep(format, type === 'custom' ? { type, ...rest } : rest),
   };
 }
@@ -112,7 +112,7 @@ function readShape({ format: shape }: JsonObject): ResponseShape | undefined {
 }
 
 function readReasoning({ type, budget_tokens, display }: JsonObject, { effort }: JsonObject): ReasoningWish | undefined {
-  const wish = known({
+  const wish = omitUndefined({
     effort: textIn(effort) ?? (type === 'disabled' ? 'none' : undefined),
     maxTokens: type === 'enabled' ? numberIn(budget_tokens) : undefined,
     isShown: type === 'enabled' || type === 'adaptive' ? display !== 'omitted' : undefined,

@@ -1,4 +1,4 @@
-import { isObject } from '../../../config/json-object.ts';
+import { isObject, omitUndefined } from '../../../config/json-object.ts';
 import {
   type JsonObject,
   keep,
@@ -8,7 +8,7 @@ import {
   type ToolResultPart,
 } from '../../../conversation/conversation.ts';
 import { argumentsOf, argumentsValue, readToolArguments } from '../../../conversation/tool-arguments.ts';
-import { compact, known, objectIn, objectsIn, textIn } from '../json-fields.ts';
+import { compact, objectIn, objectsIn, textIn } from '../json-fields.ts';
 import { type Direction, type ReadName, readCallPart, sealAs, sealFor, shownReasoning, unseal, writeEach } from '../parts.ts';
 import type { Losses } from '../writing.ts';
 
@@ -29,7 +29,7 @@ export function readGeminiPart(value: JsonObject, readName?: ReadName, isCut = f
   if (typeof text !== 'string' && (Object.keys(rest).length > 0 || thoughtSignature === undefined))
     return { type: 'native', format, value };
   const said = textIn(text) ?? '';
-  return { type: thought === true ? 'reasoning' : 'text', text: said, ...known({ sealed: seal }), ...keep(format, rest) };
+  return { type: thought === true ? 'reasoning' : 'text', text: said, ...omitUndefined({ sealed: seal }), ...keep(format, rest) };
 }
 
 /** The result itself is an object there; what has one of the usual keys alone is a text or parts. */
@@ -54,11 +54,14 @@ function readMedia(inline: unknown, file: unknown): { source: MediaSource; name?
   const { mimeType, data, displayName } = objectIn(inline);
   const name = textIn(displayName) ?? textIn(objectIn(file).displayName);
   if (typeof data === 'string') {
-    return { source: { kind: 'data', mediaType: textIn(mimeType) ?? 'application/octet-stream', data }, ...known({ name }) };
+    return {
+      source: { kind: 'data', mediaType: textIn(mimeType) ?? 'application/octet-stream', data },
+      ...omitUndefined({ name }),
+    };
   }
   const { fileUri, mimeType: fileType } = objectIn(file);
   if (typeof fileUri !== 'string') return undefined;
-  return { source: { kind: 'url', url: fileUri, ...known({ mediaType: textIn(fileType) }) }, ...known({ name }) };
+  return { source: { kind: 'url', url: fileUri, ...omitUndefined({ mediaType: textIn(fileType) }) }, ...omitUndefined({ name }) };
 }
 
 function readMediaPart({ source, name }: { source: MediaSource; name?: string }, rest: JsonObject): Part {

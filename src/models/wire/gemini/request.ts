@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../../config/json-object.ts';
 import { type JsonObject, keep, keptOf, type Message, type Part, type TextPart } from '../../../conversation/conversation.ts';
 import type {
   ConversationRequest,
@@ -10,7 +11,6 @@ import {
   compact,
   describeWrong,
   flagIn,
-  known,
   listIn,
   nonEmpty,
   numberIn,
@@ -67,7 +67,7 @@ export function readGeminiRequest(given: unknown, { model, isStreamed = false }:
     messages: readContents(requireObjects(contents, 'contents')),
     tools: objectsIn(tools).flatMap((tool) => objectsIn(tool.functionDeclarations ?? tool.function_declarations).map(readTool)),
     nativeTools: native.filter((tool) => Object.keys(tool).length > 0).map((value) => ({ format, value })),
-    sampling: known({
+    sampling: omitUndefined({
       temperature: numberIn(temperature),
       topP: numberIn(topP),
       topK: numberIn(topK),
@@ -77,7 +77,7 @@ export function readGeminiRequest(given: unknown, { model, isStreamed = false }:
       stopSequences: stops.length === 0 ? undefined : stops,
     }),
     isStreamed,
-    ...known({
+    ...omitUndefined({
       toolChoice: readChoice(objectIn(functionCallingConfig)),
       responseShape: readShape(textIn(responseMimeType), responseJsonSchema ?? responseSchema),
       reasoning: readReasoning(objectIn(thinkingConfig)),
@@ -127,7 +127,7 @@ function readTool({ name, description, parameters, parametersJsonSchema, ...rest
   return {
     name: textIn(name) ?? '',
     parameters: objectIn(schema),
-    ...known({ description: textIn(description) }),
+    ...omitUndefined({ description: textIn(description) }),
     // The dialect is put back as it came: it says more than it is turned into.
     ...keep(format, parameters === undefined ? rest : { parameters, ...rest }),
   };
@@ -151,7 +151,7 @@ function readReasoning({ thinkingBudget, thinkingLevel, includeThoughts }: JsonO
   const level = textIn(thinkingLevel)?.toLowerCase();
   const effort = thinkingBudget === 0 ? 'none' : level;
   const budget = numberIn(thinkingBudget);
-  const wish = known({ effort, maxTokens: budget === 0 ? undefined : budget, isShown: flagIn(includeThoughts) });
+  const wish = omitUndefined({ effort, maxTokens: budget === 0 ? undefined : budget, isShown: flagIn(includeThoughts) });
   return Object.keys(wish).length === 0 ? undefined : wish;
 }
 

@@ -1,5 +1,6 @@
+import { omitUndefined } from '../../../config/json-object.ts';
 import { type JsonObject, keep, keptOf, type MediaSource, type Part } from '../../../conversation/conversation.ts';
-import { compact, describeWrong, known, objectIn, onlyText, requireObject, textIn } from '../json-fields.ts';
+import { compact, describeWrong, objectIn, onlyText, requireObject, textIn } from '../json-fields.ts';
 import { readInputAudio, writeInputAudio } from '../openai-shapes.ts';
 import { idOfSource, readTextPart, sourceOfUrl, urlOfSource, writeEach } from '../parts.ts';
 import type { Losses } from '../writing.ts';
@@ -28,7 +29,7 @@ function readPart(value: JsonObject): Part {
     const { image_url, ...rest } = fields;
     const { url, detail } = typeof image_url === 'string' ? { url: image_url } : objectIn(image_url);
     if (typeof url !== 'string') return { type: 'native', format, value };
-    return { type: 'image', source: sourceOfUrl(url), ...known({ detail: textIn(detail) }), ...keep(format, rest) };
+    return { type: 'image', source: sourceOfUrl(url), ...omitUndefined({ detail: textIn(detail) }), ...keep(format, rest) };
   }
   if (type === 'input_audio') {
     const { input_audio, ...rest } = fields;
@@ -40,7 +41,7 @@ function readPart(value: JsonObject): Part {
     const { file_data, file_id, filename } = objectIn(file);
     const source = readFile(textIn(file_data), textIn(file_id));
     if (source === undefined) return { type: 'native', format, value };
-    return { type: 'file', source, ...known({ name: textIn(filename) }), ...keep(format, rest) };
+    return { type: 'file', source, ...omitUndefined({ name: textIn(filename) }), ...keep(format, rest) };
   }
   return { type: 'native', format, value };
 }

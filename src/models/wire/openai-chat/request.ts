@@ -1,10 +1,10 @@
+import { omitUndefined } from '../../../config/json-object.ts';
 import { type JsonObject, keep, keptOf } from '../../../conversation/conversation.ts';
 import type { ConversationRequest, ResponseShape, ToolChoice, ToolDeclaration } from '../../../conversation/request.ts';
 import {
   compact,
   describeWrong,
   flagIn,
-  known,
   listIn,
   numberIn,
   objectIn,
@@ -46,7 +46,7 @@ export function readChatRequest(given: unknown): ConversationRequest {
     messages: readChatMessages(requireObjects(messages, 'messages')),
     tools: declared.filter(isDeclaration).map(readTool),
     nativeTools: declared.filter((tool) => !isDeclaration(tool)).map((value) => ({ format, value })),
-    sampling: known({
+    sampling: omitUndefined({
       temperature: numberIn(temperature),
       topP: numberIn(top_p),
       seed: numberIn(seed),
@@ -55,7 +55,7 @@ export function readChatRequest(given: unknown): ConversationRequest {
       stopSequences: readStop(stop),
     }),
     isStreamed: stream === true,
-    ...known({
+    ...omitUndefined({
       toolChoice: choice,
       mayCallInParallel: flagIn(parallel_tool_calls),
       responseShape: shape,
@@ -81,7 +81,7 @@ function readTool(tool: JsonObject): ToolDeclaration {
     name: textIn(name) ?? '',
     parameters: isFreeText ? freeTextSchema : objectIn(parameters),
     ...(isFreeText && { isFreeText }),
-    ...known({ description: textIn(description), isStrict: flagIn(strict) }),
+    ...omitUndefined({ description: textIn(description), isStrict: flagIn(strict) }),
     ...keep(format, rest),
   };
 }

@@ -1,5 +1,6 @@
+import { omitUndefined } from '../../../config/json-object.ts';
 import { type JsonObject, keep, keptOf, type Part } from '../../../conversation/conversation.ts';
-import { compact, describeWrong, known, requireObject, textIn } from '../json-fields.ts';
+import { compact, describeWrong, requireObject, textIn } from '../json-fields.ts';
 import { readInputAudio, writeInputAudio } from '../openai-shapes.ts';
 import { idOfSource, readTextPart, sourceOfUrl, urlOfSource } from '../parts.ts';
 import type { Losses } from '../writing.ts';
@@ -30,14 +31,14 @@ export function readContentPart(value: JsonObject): Part {
     }
     case 'input_image': {
       const { image_url, file_id, detail, ...rest } = fields;
-      const extras = { ...known({ detail: textIn(detail) }), ...keep(format, rest) };
+      const extras = { ...omitUndefined({ detail: textIn(detail) }), ...keep(format, rest) };
       if (typeof image_url === 'string') return { type: 'image', source: sourceOfUrl(image_url), ...extras };
       if (typeof file_id === 'string') return { type: 'image', source: { kind: 'id', id: file_id, format }, ...extras };
       return { type: 'native', format, value };
     }
     case 'input_file': {
       const { file_data, file_url, file_id, filename, ...rest } = fields;
-      const extras = { ...known({ name: textIn(filename) }), ...keep(format, rest) };
+      const extras = { ...omitUndefined({ name: textIn(filename) }), ...keep(format, rest) };
       const url = textIn(file_data) ?? textIn(file_url);
       if (url !== undefined) {
         const isBare = file_data !== undefined && !url.startsWith('data:');

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../../config/json-object.ts';
 import {
   type JsonObject,
   keep,
@@ -9,7 +10,7 @@ import {
   type ToolCallPart,
 } from '../../../conversation/conversation.ts';
 import { freeTextArguments, readToolArguments } from '../../../conversation/tool-arguments.ts';
-import { compact, known, objectIn, objectsIn, onlyText, textIn } from '../json-fields.ts';
+import { compact, objectIn, objectsIn, onlyText, textIn } from '../json-fields.ts';
 import { argumentsText } from '../openai-shapes.ts';
 import { type ReadName, readCallPart, sealAs, unseal, writeEach } from '../parts.ts';
 import type { Losses } from '../writing.ts';
@@ -40,7 +41,7 @@ export function readOutputItem(item: JsonObject, readName?: ReadName, isCut = fa
       const { id, server_label, name, arguments: given, output, error, ...rest } = fields;
       const failed = error === null || error === undefined ? undefined : (textIn(error) ?? JSON.stringify(error));
       const about = { id: textIn(id) ?? '', server: textIn(server_label) ?? '', name: textIn(name) ?? '' };
-      const came = known({ output: textIn(output), error: failed });
+      const came = omitUndefined({ output: textIn(output), error: failed });
       return [{ type: 'ran-call', ...about, arguments: readToolArguments(argumentsText(given)), ...came, ...keep(format, rest) }];
     }
     case 'image_generation_call': {

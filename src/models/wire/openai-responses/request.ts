@@ -1,10 +1,10 @@
+import { omitUndefined } from '../../../config/json-object.ts';
 import { type JsonObject, keep, keptOf, type Message, type Part } from '../../../conversation/conversation.ts';
 import type { ConversationRequest, ResponseShape, ToolChoice, ToolDeclaration } from '../../../conversation/request.ts';
 import {
   compact,
   describeWrong,
   flagIn,
-  known,
   nonEmpty,
   numberIn,
   objectIn,
@@ -33,7 +33,7 @@ export function readResponsesRequest(given: unknown): ConversationRequest {
   if (typeof model !== 'string') throw describeWrong('model', 'a text', model);
   const { format: shape, ...aboutText } = objectIn(text);
   const { effort, summary } = objectIn(rest.reasoning);
-  const wish = known({ effort: textIn(effort), isShown: typeof summary === 'string' ? true : undefined });
+  const wish = omitUndefined({ effort: textIn(effort), isShown: typeof summary === 'string' ? true : undefined });
   const choice = readChoice(tool_choice);
   const declared = objectsIn(tools);
   const isDeclaration = ({ type }: JsonObject) => type === 'function' || type === 'custom';
@@ -48,9 +48,9 @@ export function readResponsesRequest(given: unknown): ConversationRequest {
     messages: readInput(input),
     tools: declared.filter(isDeclaration).map(readTool),
     nativeTools: declared.filter((tool) => !isDeclaration(tool)).map((value) => ({ format, value })),
-    sampling: known({ temperature: numberIn(temperature), topP: numberIn(top_p) }),
+    sampling: omitUndefined({ temperature: numberIn(temperature), topP: numberIn(top_p) }),
     isStreamed: stream === true,
-    ...known({
+    ...omitUndefined({
       toolChoice: choice,
       mayCallInParallel: flagIn(parallel_tool_calls),
       responseShape: readShape(objectIn(shape).type, shape),
@@ -107,7 +107,7 @@ function readTool({ type, name, description, parameters, strict, ...rest }: Json
     name: textIn(name) ?? '',
     parameters: isFreeText ? freeTextSchema : objectIn(parameters),
     ...(isFreeText && { isFreeText }),
-    ...known({ description: textIn(description), isStrict: flagIn(strict) }),
+    ...omitUndefined({ description: textIn(description), isStrict: flagIn(strict) }),
     // A tool that does not say so is strict by default there, and is not in other formats.
     ...keep(format, typeof strict === 'boolean' || isFreeText ? rest : { strict, ...rest }),
   };
