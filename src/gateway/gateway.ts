@@ -4,7 +4,7 @@ import { createAnswerCollector } from '../conversation/collect-answer.ts';
 import { keptOf } from '../conversation/conversation.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
-import type { Loops } from '../loop/loop.ts';
+import type { Loops } from '../loop/loops.ts';
 import type { ModelCatalog } from '../models/catalog.ts';
 import type { Upstreams } from '../models/upstream.ts';
 import { failureOfError } from '../models/wire/failures.ts';

@@ -118,20 +118,3 @@ export interface LoopView {
   readonly end?: LoopEnd;
   readonly endedAtMs?: number;
 }
-
-/** The loops of the daemon. A caller sees its own, an admin all; what it does not see is `not-found`. */
-export interface Loops {
-  /**
-   * Runs a loop: model, tool calls, model … Nothing goes on faster than the events are read; when the reader leaves, the loop goes on by
-   * itself, unless its signal aborts. Throws `conflict` for an id that is there, and `queue-full` when too many loops run.
-   */
-  run(request: LoopRequest): AsyncIterable<LoopEvent>;
-  list(caller: Caller): LoopView[];
-  get(id: string, caller: Caller): LoopView;
-  /** Resolves with the end, or as it is when the signal aborts. `onEvent` hears what happens until then; it must not throw. */
-  follow(id: string, caller: Caller, signal: AbortSignal, onEvent?: (event: LoopEvent) => void): Promise<LoopView>;
-  /** False when it had ended. */
-  cancel(id: string, caller: Caller): boolean;
-  /** Says something to the model between two rounds. Throws `conflict` when the loop has ended. */
-  steer(id: string, caller: Caller, messages: readonly Message[]): void;
-}

@@ -3,7 +3,9 @@ import { maySee } from '../calls/record/execution-reader.ts';
 import { waitForEnd } from '../calls/time-limit.ts';
 import { createPlaceCount, type HeldPlace } from '../concurrency/place-count.ts';
 import { countedAs } from '../config/counted-callers.ts';
+import { omitUndefined } from '../config/json-object.ts';
 import { quotas } from '../config/quotas.ts';
+import type { Message } from '../conversation/conversation.ts';
 import { Deadline } from '../engines/deadline.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
@@ -11,7 +13,7 @@ import type { Redactor } from '../secrets/secret-types.ts';
 import type { LoopRow, LoopTable } from '../store/tables/calls/loops.ts';
 import { clientNamesOf } from './decide-round.ts';
 import { createKeptLoops, type KeptLoop } from './kept-loops.ts';
-import type { LoopEnd, LoopEvent, LoopRequest, Loops, LoopView } from './loop.ts';
+import type { LoopEnd, LoopEvent, LoopRequest, LoopView } from './loop.ts';
 import { applyStep, callsOf, freshState, type LoopState, type LoopStep } from './loop-state.ts';
 import { describeEnd, type RunLoopParts, type RunningLoop, runLoop } from './run-loop.ts';
 
@@ -25,18 +27,6 @@ interface Parts extends RunLoopParts {
   readonly now: () => number;
   /** Hears of faults in the daemon itself. Must not throw. */
   readonly onFault: (error: unknown, loopId: string) => void;
-}
-
-/** The loops, with what the composition root needs beside them. */
-export interface LoopsHandle extends Loops {
-  /** Goes on with the loops of the last run of the daemon: once its calls go on. */
-  resume(): void;
-  /** Cancels the loops of a caller whose key was revoked. */
-  shutOut(callerId: string): void;
-  /** Leaves every loop where it is to the next run of the daemon. */
-  leave(): void;
-  /** Resolves when no loop runs any more. */
-  left(): Promise<void>;
 }
 
 /** One loop that runs, with those who look at it. */
@@ -54,8 +44,11 @@ interface LiveLoop extends RunningLoop {
 
 const maxListed = 200;
 
+/** The loops of the daemon. A caller sees its own, an admin all; what it does not see is `not-found`. */
+export type Loops = ReturnType<typeof createLoops>;
+
 /** Creates the loops of the daemon. One that has run a call survives the end of the daemon, and its end is kept for a day. */
-export function createLoops(parts: Parts): LoopsHandle {
+export function createLoops(parts: Parts) {
   const { table, events, findCaller, now, onFault } = parts;
   const kept = createKeptLoops(parts);
   const live = new Map<string, LiveLoop>();
@@ -76,25 +69,13 @@ export function createLoops(parts: Parts): LoopsHandle {
   function open(request: LoopRequest, state: LoopState, startedAtMs: number, isKept: boolean): LiveLoop {
     const cancelling = new AbortController();
     const signals = request.signal === undefined ? [] : [request.signal];
-    const unkept: LoopStep[] = [];
-    let isDecided = isKept;
-    const isClients = clientNamesOf(request);
     const loop: LiveLoop = {
       request,
       state,
       deadline: new Deadline(state.leftMs ?? request.bounds.timeoutMs),
       signal: AbortSignal.any([cancelling.signal, ...signals]),
       leaving: leaving.signal,
-      // Before its first call nothing has happened that a restart could not begin anew.
-      keep(step) {
-        const calls = step.type === 'answer' && callsOf(step.answer).some(({ name }) => !isClients(name));
-        if (!isDecided) unkept.push(step);
-        if (!isDecided && calls) {
-          isDecided = true;
-          loop.isKept = kept.begin(request, startedAtMs);
-          for (const each of unkept.splice(0)) loop.isKept &&= kept.addStep(request, each);
-        } else if (isDecided) loop.isKept &&= kept.addStep(request, step);
-      },
+      keep: (step) => keep(step),
       startedAtMs,
       cancelling,
       listeners: new Set(),
@@ -104,6 +85,13 @@ export function createLoops(parts: Parts): LoopsHandle {
       isKept,
       view: { state: 'running' },
     };
+    const add = (step: LoopStep): void => {
+      loop.isKept &&= kept.addStep(request, step);
+    };
+    const begin = (): void => {
+      loop.isKept = kept.begin(request, startedAtMs);
+    };
+    const keep = isKept ? add : keepFromFirstCall(request, begin, add);
     live.set(request.id, loop);
     return loop;
   }
@@ -117,7 +105,7 @@ export function createLoops(parts: Parts): LoopsHandle {
         yield event;
       }
     } catch (error) {
-      const event = describeFault(loop, error);
+      const event = describeFault(loop, error, onFault);
       if (event.error?.code !== 'shutting-down') see(loop, event);
       yield event;
     } finally {
@@ -127,44 +115,14 @@ export function createLoops(parts: Parts): LoopsHandle {
     }
   }
 
-  function describeFault(loop: LiveLoop, error: unknown): Extract<LoopEvent, { type: 'loop-end' }> {
-    const { id } = loop.request;
-    if (!(error instanceof HotcellError)) onFault(error, id);
-    const told =
-      error instanceof HotcellError
-        ? error
-        : new HotcellError('internal', `The daemon failed in the loop ${id}; its log says why.`);
-    const { code, message, fix } = told;
-    return { type: 'loop-end', ...describeEnd(loop, 'failed'), error: { code, message, fix } };
-  }
-
   function see(loop: LiveLoop, event: LoopEvent): void {
-    const { id, caller, purpose, conversation } = loop.request;
-    const tell = (data: Parameters<typeof events.publish<'loop-step'>>[1]['data']): void =>
-      events.publish('loop-step', { caller: caller.id, subject: id, data });
     if (event.type === 'loop-end') {
       const { type: _type, ...end } = event;
       loop.view = { state: 'ended', end, endedAtMs: now() };
       keepEnd(loop, end);
-      const { reason, rounds } = end;
-      events.publish('loop-end', {
-        caller: caller.id,
-        subject: id,
-        data: { reason, purpose, model: conversation.model, rounds },
-      });
-    } else if (event.type === 'round-start') {
-      loop.calls.clear();
-      tell({ step: event.type, round: event.round });
-    } else if (event.type === 'steered') tell({ step: event.type });
-    else if (event.type !== 'model') {
-      const { type: step, round, callId, name, executionId } = event;
-      const approval = event.type === 'call-waiting' ? event.approval : undefined;
-      const ran = executionId === undefined ? {} : { executionId };
-      const status = event.type === 'call-end' ? { status: event.status } : {};
-      if (event.type === 'call-end') loop.calls.delete(callId);
-      else loop.calls.set(callId, { callId, name, ...ran, ...(approval !== undefined && { approval }) });
-      tell({ step, round, tool: name, ...ran, ...status, ...(approval !== undefined && { question: approval }) });
     }
+    noteCalls(loop.calls, event);
+    publish(events, loop.request, event);
     for (const listen of loop.listeners) listen(event);
   }
 
@@ -198,32 +156,20 @@ export function createLoops(parts: Parts): LoopsHandle {
     return open({ ...request, caller }, state, startedAtMs, true);
   }
 
-  function viewLive(loop: LiveLoop): LoopView {
-    const { request, state, startedAtMs, view, calls } = loop;
-    const { id, caller, purpose, conversation } = request;
-    const facts = { id, caller: caller.id, purpose, model: conversation.model, startedAtMs };
-    return { ...facts, rounds: state.rounds, calls: [...calls.values()], usage: state.usage, ...view };
-  }
-
-  function viewRow(row: LoopRow): LoopView | undefined {
-    const end = kept.readEnd(row);
-    const { id, caller, model, startedAtMs, endedAtMs } = row;
-    const purpose = purposes.find((each) => each === row.purpose);
-    if (end === undefined || purpose === undefined || endedAtMs === null) return undefined;
-    const { rounds, usage } = end;
-    return { id, caller, purpose, model, state: 'ended', rounds, calls: [], usage, startedAtMs, end, endedAtMs };
-  }
-
   function get(id: string, caller: Caller): LoopView {
     const loop = live.get(id);
     const row = loop === undefined ? table.get(id) : undefined;
-    const view = loop === undefined ? row && viewRow(row) : viewLive(loop);
+    const view = loop === undefined ? row && viewRow(row, kept.readEnd(row)) : viewLive(loop);
     if (view === undefined || !maySee(caller, view.caller)) throw loopUnknown(id);
     return view;
   }
 
   return {
-    run(request) {
+    /**
+     * Runs a loop: model, tool calls, model … Nothing goes on faster than the events are read; when the reader leaves, the loop goes on by
+     * itself, unless its signal aborts. Throws `conflict` for an id that is there, and `queue-full` when too many loops run.
+     */
+    run(request: LoopRequest): AsyncIterable<LoopEvent> {
       admit(request);
       const reading = drive(open(request, freshState, now(), false));
       const next = () => reading.next();
@@ -234,14 +180,15 @@ export function createLoops(parts: Parts): LoopsHandle {
       };
       return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
     },
-    list(caller) {
+    list(caller: Caller): LoopView[] {
       const running = [...live.values()].map(viewLive).filter((view) => maySee(caller, view.caller));
       const rows = table.list({ limit: maxListed, ...(caller.role === 'admin' ? {} : { caller: caller.id }) });
-      const ended = rows.flatMap((row) => (live.has(row.id) ? [] : (viewRow(row) ?? [])));
+      const ended = rows.flatMap((row) => (live.has(row.id) ? [] : (viewRow(row, kept.readEnd(row)) ?? [])));
       return [...running, ...ended].sort((a, b) => b.startedAtMs - a.startedAtMs).slice(0, maxListed);
     },
     get,
-    async follow(id, caller, signal, onEvent) {
+    /** Resolves with the end, or as it is when the signal aborts. `onEvent` hears what happens until then; it must not throw. */
+    async follow(id: string, caller: Caller, signal: AbortSignal, onEvent?: (event: LoopEvent) => void): Promise<LoopView> {
       const view = get(id, caller);
       const loop = live.get(id);
       if (loop === undefined) return view;
@@ -250,14 +197,16 @@ export function createLoops(parts: Parts): LoopsHandle {
       if (onEvent !== undefined) loop.listeners.delete(onEvent);
       return viewLive(loop);
     },
-    cancel(id, caller) {
+    /** False when it had ended. */
+    cancel(id: string, caller: Caller): boolean {
       get(id, caller);
       const loop = live.get(id);
       if (loop === undefined || loop.view.state === 'ended' || loop.signal.aborted) return false;
       loop.cancelling.abort();
       return true;
     },
-    steer(id, caller, messages) {
+    /** Says something to the model between two rounds. Throws `conflict` when the loop has ended. */
+    steer(id: string, caller: Caller, messages: readonly Message[]): void {
       get(id, caller);
       const loop = live.get(id);
       if (loop === undefined || loop.view.state === 'ended') throw new HotcellError('conflict', `The loop "${id}" has ended.`);
@@ -270,17 +219,99 @@ export function createLoops(parts: Parts): LoopsHandle {
       loop.keep(step);
       loop.state = applyStep(loop.state, step, loop.request.bounds.renewals);
     },
-    resume() {
+    /** Goes on with the loops of the last run of the daemon: once its calls go on. */
+    resume(): void {
       for (const row of table.listOpen()) if (!live.has(row.id)) goOn(row);
     },
-    shutOut(callerId) {
+    /** Cancels the loops of a caller whose key was revoked. */
+    shutOut(callerId: string): void {
       for (const { request, cancelling } of live.values()) if (request.caller.id === callerId) cancelling.abort();
     },
-    leave: () => leaving.abort(),
-    async left() {
+    /** Leaves every loop where it is to the next run of the daemon. */
+    leave: (): void => leaving.abort(),
+    /** Resolves when no loop runs any more. */
+    async left(): Promise<void> {
       await Promise.all([...live.values()].map(({ ended }) => ended.promise));
     },
   };
+}
+
+/** Before its first call nothing has happened that a restart could not begin anew: what came until then is kept with it. */
+function keepFromFirstCall(request: LoopRequest, begin: () => void, add: (step: LoopStep) => void): (step: LoopStep) => void {
+  const isClients = clientNamesOf(request);
+  const waiting: LoopStep[] = [];
+  let isBegun = false;
+  return (step) => {
+    waiting.push(step);
+    if (!isBegun && step.type === 'answer' && callsOf(step.answer).some(({ name }) => !isClients(name))) {
+      isBegun = true;
+      begin();
+    }
+    if (isBegun) for (const each of waiting.splice(0)) add(each);
+  };
+}
+
+/** What runs of a turn, as people see it. */
+function noteCalls(calls: LiveLoop['calls'], event: LoopEvent): void {
+  if (event.type === 'round-start') calls.clear();
+  else if (event.type === 'call-end') calls.delete(event.callId);
+  else if (event.type === 'call-start' || event.type === 'call-waiting') {
+    const { callId, name, executionId } = event;
+    const approval = event.type === 'call-waiting' ? event.approval : undefined;
+    calls.set(callId, { callId, name, ...omitUndefined({ executionId, approval }) });
+  }
+}
+
+/** Tells the events of the daemon of it. */
+function publish(events: Parts['events'], { id, caller, purpose, conversation }: LoopRequest, event: LoopEvent): void {
+  const about = { caller: caller.id, subject: id };
+  switch (event.type) {
+    case 'model':
+      return;
+    case 'loop-end': {
+      const { reason, rounds } = event;
+      events.publish('loop-end', { ...about, data: { reason, purpose, model: conversation.model, rounds } });
+      return;
+    }
+    case 'round-start':
+      events.publish('loop-step', { ...about, data: { step: event.type, round: event.round } });
+      return;
+    case 'steered':
+      events.publish('loop-step', { ...about, data: { step: event.type } });
+      return;
+    default: {
+      const { type: step, round, name: tool, executionId } = event;
+      const status = event.type === 'call-end' ? event.status : undefined;
+      const question = event.type === 'call-waiting' ? event.approval : undefined;
+      events.publish('loop-step', { ...about, data: { step, round, tool, ...omitUndefined({ executionId, status, question }) } });
+    }
+  }
+}
+
+function describeFault(loop: LiveLoop, error: unknown, onFault: Parts['onFault']): Extract<LoopEvent, { type: 'loop-end' }> {
+  const { id } = loop.request;
+  if (!(error instanceof HotcellError)) onFault(error, id);
+  const told =
+    error instanceof HotcellError
+      ? error
+      : new HotcellError('internal', `The daemon failed in the loop ${id}; its log says why.`);
+  const { code, message, fix } = told;
+  return { type: 'loop-end', ...describeEnd(loop, 'failed'), error: { code, message, fix } };
+}
+
+function viewLive(loop: LiveLoop): LoopView {
+  const { request, state, startedAtMs, view, calls } = loop;
+  const { id, caller, purpose, conversation } = request;
+  const facts = { id, caller: caller.id, purpose, model: conversation.model, startedAtMs };
+  return { ...facts, rounds: state.rounds, calls: [...calls.values()], usage: state.usage, ...view };
+}
+
+function viewRow(row: LoopRow, end: LoopEnd | undefined): LoopView | undefined {
+  const { id, caller, model, startedAtMs, endedAtMs } = row;
+  const purpose = purposes.find((each) => each === row.purpose);
+  if (end === undefined || purpose === undefined || endedAtMs === null) return undefined;
+  const { rounds, usage } = end;
+  return { id, caller, purpose, model, state: 'ended', rounds, calls: [], usage, startedAtMs, end, endedAtMs };
 }
 
 /** The longest delay of a timer. */

@@ -2,7 +2,7 @@ import { operatorCaller } from '../callers/caller.ts';
 import type { KeyRing } from '../callers/key-ring.ts';
 import type { ExecutionReader, ToolCaller } from '../calls/call-types.ts';
 import { waitAtMost } from '../calls/time-limit.ts';
-import { createLoops, type LoopsHandle } from '../loop/loops.ts';
+import { createLoops, type Loops } from '../loop/loops.ts';
 import { createLoopCallRunner } from '../loop/run-call.ts';
 import { costOf, findPrice, nanosPerDollar } from '../models/prices.ts';
 import type { Upstreams } from '../models/upstream.ts';
@@ -19,7 +19,7 @@ export function openLoops(
     readonly keys: Pick<KeyRing, 'current'>;
     readonly upstreams: Pick<Upstreams, 'ask'>;
   },
-): LoopsHandle {
+): Loops {
   const { keys, upstreams } = parts;
   const findCaller = (id: string) => (id === operatorCaller.id ? operatorCaller : keys.current(id));
   return createLoops({
@@ -42,6 +42,6 @@ export function openLoops(
 const leaveGraceMs = 5_000;
 
 /** Waits until the loops are left to the next run of the daemon. */
-export function waitForLoops(loops: LoopsHandle): Promise<void> {
+export function waitForLoops(loops: Loops): Promise<void> {
   return waitAtMost(loops.left(), leaveGraceMs);
 }

@@ -2,7 +2,7 @@ import type { PluginAuthoring } from '../builtins/authoring.ts';
 import { operatorCaller } from '../callers/caller.ts';
 import type { ExecutionReader } from '../calls/call-types.ts';
 import type { createToolCaller } from '../calls/tool-caller.ts';
-import type { Loops } from '../loop/loop.ts';
+import type { Loops } from '../loop/loops.ts';
 import type { GrantRegistry } from '../permissions/grant-registry.ts';
 import { hidePlace, listRoots } from '../plugins/discovery/plugin-roots.ts';
 import type { PluginBuilder } from '../plugins/supervisor/build/builder-types.ts';

@@ -8,7 +8,7 @@ import type { CommandRunner } from '../engines/process/docker/command/command-ru
 import type { ImageBook } from '../engines/process/docker/images/image-book.ts';
 import type { EventLog } from '../events/event.ts';
 import type { HookRegistry } from '../hooks/hook-registry.ts';
-import type { Loops } from '../loop/loop.ts';
+import type { Loops } from '../loop/loops.ts';
 import type { McpBook } from '../mcp-servers/mcp-book.ts';
 import type { ModelCatalog } from '../models/catalog.ts';
 import type { ModelMeter } from '../models/meter.ts';

@@ -3,7 +3,7 @@ import type { Caller } from '../../callers/caller.ts';
 import type { ConversationAnswer } from '../../conversation/answer.ts';
 import type { Message } from '../../conversation/conversation.ts';
 import type { ConversationRequest } from '../../conversation/request.ts';
-import type { Loops } from '../../loop/loop.ts';
+import type { Loops } from '../../loop/loops.ts';
 import type { ModelRoom } from '../decide-next.ts';
 
 /** One answer of a model, and what it used. `failure`: it did not answer, in a sentence. */
