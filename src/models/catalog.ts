@@ -1,8 +1,9 @@
 import type { Caller } from '../callers/caller.ts';
-import { type ModelProvider, type ModelSettings, readProvider } from '../config/settings/model-settings.ts';
+import type { ModelProvider, ModelSettings } from '../config/settings/model-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { findNearNames, suggestNearNames } from '../errors/near-names.ts';
 import { globMatches } from '../permissions/matching.ts';
+import { createConfiguredModels, isOffered, type ModelPlace, namesOf, type ProviderProblem } from './configured-models.ts';
 import type { ModelLists } from './model-lists.ts';
 import type { AskedBy, UpstreamTarget } from './upstream.ts';
 
@@ -25,8 +26,7 @@ export interface CatalogModel {
 export interface ProviderState {
   readonly provider: ModelProvider;
   readonly isDefault: boolean;
-  /** What keeps it from being asked, and what helps. */
-  readonly problem?: { readonly message: string; readonly fix: string };
+  readonly problem?: ProviderProblem;
   /** Why nothing is known of the models that it lists, where somebody asked. */
   readonly listProblem?: string;
 }
@@ -39,11 +39,6 @@ interface Parts {
   readonly lists: ModelLists;
 }
 
-interface Place {
-  readonly provider: ModelProvider;
-  readonly model: string;
-}
-
 const maxNameChars = 300;
 const example = 'models: { providers: { openai: {} } }, with its key in OPENAI_API_KEY';
 
@@ -52,40 +47,10 @@ export type ModelCatalog = ReturnType<typeof createModelCatalog>;
 
 /** Creates the catalog. Nothing is loaded or asked before the first request. */
 export function createModelCatalog({ settings, readKey, lists }: Parts) {
-  let read:
-    | { readonly from: ModelSettings['providers']; readonly providers: readonly ModelProvider[]; readonly rest: string }
-    | undefined;
+  const { providers, defaultName, aliasOf, locate, locateSafely, problemOf } = createConfiguredModels(settings, readKey);
 
-  function providersOf(): readonly ModelProvider[] {
-    const { providers: from, timeoutMs, maxRetries } = settings;
-    const rest = `${timeoutMs} ${maxRetries}`;
-    if (read?.from === from && read.rest === rest) return read.providers;
-    const providers = Object.entries(from).flatMap(([name, setting]) => readProvider(name, setting, settings) ?? []);
-    read = { from, providers, rest };
-    return providers;
-  }
-
-  function defaultName(): string | undefined {
-    const [only, another] = providersOf();
-    return settings.default !== '' ? settings.default : another === undefined ? only?.name : undefined;
-  }
-
-  function aliasOf(name: string): readonly string[] | undefined {
-    return Object.hasOwn(settings.aliases, name) ? [settings.aliases[name] ?? []].flat() : undefined;
-  }
-
-  /** A name with its provider, or that of a provider; undefined for a bare one. */
-  function locate(name: string): Place | undefined {
-    const slash = name.indexOf('/');
-    const provider = providersOf().find((each) => each.name === (slash < 0 ? name : name.slice(0, slash)));
-    const model = slash < 0 ? provider?.model : name.slice(slash + 1);
-    if (provider === undefined) return undefined;
-    if (model === undefined || model === '') throw describeMissingModel(provider);
-    return { provider, model };
-  }
-
-  async function locateBare(name: string): Promise<readonly Place[]> {
-    const all = providersOf();
+  async function locateBare(name: string): Promise<readonly ModelPlace[]> {
+    const all = providers();
     const configured = all.filter(({ model, models }) => model === name || models?.includes(name));
     if (configured.length > 0) return configured.map((provider) => ({ provider, model: name }));
     const [only, another] = all;
@@ -114,41 +79,22 @@ export function createModelCatalog({ settings, readKey, lists }: Parts) {
     return provider.listsModels && provider.models === undefined && problemOf(provider) === undefined;
   }
 
-  function isOffered({ provider, model }: Place): boolean {
-    return provider.models === undefined || provider.models.includes(model) || provider.model === model;
-  }
-
-  function problemOf({ name, keyName, ...provider }: ModelProvider): ProviderState['problem'] {
-    if (keyName === undefined || readKey({ name, keyName, ...provider }) !== undefined) return undefined;
-    const { known, keyHeader, baseUrl } = provider;
-    const page = known?.keyPage === undefined ? '' : ` A key is made at ${known.keyPage}.`;
-    const host = URL.parse(baseUrl)?.host ?? '';
-    return {
-      message: `The key "${keyName}" of models.providers.${name} has no value that may go to ${host}.`,
-      fix: `Set the environment variable ${keyName} of the daemon, or env.${keyName} in the config, or a secret: hotcell secret set ${keyName} --host ${host} --header ${keyHeader}.${page}`,
-    };
-  }
-
   function describeUnknown(name: string, by: CatalogAsker): HotcellError {
     const seen = visible(by).flatMap(({ name: own, model, provider }) => [own, model, provider]);
-    const others = mayUse(by, []) ? providersOf().map((provider) => provider.name) : [];
     const [space = ''] = name.split('/', 1);
-    const spaces = findNearNames(
-      space,
-      providersOf().map((provider) => provider.name),
-    );
-    const mended = spaces.flatMap((provider) => locateSafely(`${provider}${name.slice(space.length)}`));
-    const offered = mended
+    const known = providers().map((provider) => provider.name);
+    const offered = findNearNames(space, known)
+      .flatMap((provider) => locateSafely(`${provider}${name.slice(space.length)}`))
       .filter((place) => isOffered(place) && mayUse(by, namesOf(place)))
-      .map((place) => namesOf(place)[0] ?? '');
-    const near = suggestNearNames(name, [...(space === name ? [] : offered), ...seen, ...others]);
+      .map((place) => namesOf(place)[0]);
+    const near = suggestNearNames(name, [...(space === name ? [] : offered), ...seen, ...(mayUse(by, []) ? known : [])]);
     return new HotcellError('model-unknown', `There is no model "${name.slice(0, maxNameChars)}".${near}`);
   }
 
   /** The models of the config. */
   function visible(by: CatalogAsker): CatalogModel[] {
     const chosen = defaultName();
-    const ready = providersOf().filter((provider) => problemOf(provider) === undefined);
+    const ready = providers().filter((provider) => problemOf(provider) === undefined);
     const own = ready.flatMap((provider) =>
       [...new Set([...(provider.model === undefined ? [] : [provider.model]), ...(provider.models ?? [])])].map((model) => ({
         name: `${provider.name}/${model}`,
@@ -169,19 +115,11 @@ export function createModelCatalog({ settings, readKey, lists }: Parts) {
     return [...aliases.filter(mayUseAlias), ...own.filter(({ name, model }) => mayUse(by, [name, model]))];
   }
 
-  function locateSafely(name: string): Place[] {
-    try {
-      return [locate(name) ?? []].flat();
-    } catch {
-      return [];
-    }
-  }
-
   async function resolve(asked: string, by: CatalogAsker): Promise<readonly UpstreamTarget[]> {
-    if (providersOf().length === 0) throw describeNone();
+    if (providers().length === 0) throw describeNone();
     if (asked.length > maxNameChars) throw describeUnknown(asked, by);
     const name = asked === '' ? defaultName() : asked;
-    if (name === undefined) throw describeNoDefault(providersOf());
+    if (name === undefined) throw describeNoDefault(providers());
     const targets = aliasOf(name);
     const places = (
       await Promise.all((targets ?? [name]).map(async (target) => locate(target) ?? (await locateBare(target))))
@@ -211,7 +149,7 @@ export function createModelCatalog({ settings, readKey, lists }: Parts) {
       const own = visible(by);
       if (!isFetched) return own;
       const fetched = await Promise.all(
-        providersOf()
+        providers()
           .filter(isListed)
           .map(async (provider) => (await lists.read(provider)).map((model) => ({ provider, model }))),
       );
@@ -231,7 +169,7 @@ export function createModelCatalog({ settings, readKey, lists }: Parts) {
     },
     /** What writes down speech for whoever asks for a provider alone, or for nothing: the provider's usual model for that, else the name itself. */
     speechModelOf(model: string): string {
-      const provider = providersOf().find(({ name }) => name === (model === '' ? defaultName() : model));
+      const provider = providers().find(({ name }) => name === (model === '' ? defaultName() : model));
       const speech = provider?.known?.speechModel;
       return provider === undefined || speech === undefined ? model : `${provider.name}/${speech}`;
     },
@@ -239,7 +177,7 @@ export function createModelCatalog({ settings, readKey, lists }: Parts) {
     providers(): readonly ProviderState[] {
       const chosen = defaultName() ?? '';
       const place = [aliasOf(chosen)?.[0] ?? chosen].flatMap(locateSafely)[0];
-      return providersOf().map((provider) => {
+      return providers().map((provider) => {
         const problem = problemOf(provider);
         const isDefault = place === undefined ? provider.model === chosen : place.provider === provider;
         const listProblem = lists.problemOf(provider);
@@ -248,9 +186,9 @@ export function createModelCatalog({ settings, readKey, lists }: Parts) {
     },
     /** Throws `model-not-configured`, with the lines that are missing, when the default cannot be asked. */
     check(): void {
-      if (providersOf().length === 0) throw describeNone();
+      if (providers().length === 0) throw describeNone();
       const name = defaultName();
-      if (name === undefined) throw describeNoDefault(providersOf());
+      if (name === undefined) throw describeNoDefault(providers());
       const places = (aliasOf(name) ?? [name]).flatMap((target) => locate(target) ?? []);
       const [problem] = places.map(({ provider }) => problemOf(provider));
       if (places.every(({ provider }) => problemOf(provider) !== undefined) && problem !== undefined)
@@ -268,11 +206,7 @@ function mayUse(
   return models.some((glob) => names.some((name) => globMatches(glob, name)));
 }
 
-function namesOf({ provider, model }: Place): readonly string[] {
-  return [`${provider.name}/${model}`, model];
-}
-
-function toTarget({ provider, model }: Place): UpstreamTarget {
+function toTarget({ provider, model }: ModelPlace): UpstreamTarget {
   const { name, format, baseUrl, keyName, keyHeader, timeoutMs, maxRetries } = provider;
   return {
     provider: name,
@@ -298,13 +232,7 @@ function describeNoDefault(providers: readonly ModelProvider[]): HotcellError {
   });
 }
 
-function describeMissingModel({ name }: ModelProvider): HotcellError {
-  return new HotcellError('model-not-configured', `No model of the provider "${name}" is named.`, {
-    fix: `Add the line models.providers.${name}.model, or ask for ${name}/MODEL; hotcell models list --fetch shows what it has.`,
-  });
-}
-
-function describeSeveral(name: string, places: readonly Place[]): HotcellError {
+function describeSeveral(name: string, places: readonly ModelPlace[]): HotcellError {
   const all = places.map(({ provider, model }) => `${provider.name}/${model}`).join(', ');
   return new HotcellError('model-unknown', `Several providers have "${name}": ${all}.`, {
     fix: 'Ask for one of them by its whole name, or give it an alias in models.aliases.',
