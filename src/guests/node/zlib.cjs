@@ -65,6 +65,13 @@ function makeClass(name, kind) {
         done(error);
       }
     },
+    flush(_kind, done = _kind) {
+      if (typeof done === 'function') queueMicrotask(done);
+    },
+    close(done) {
+      if (typeof done === 'function') this.once('close', done);
+      this.destroy();
+    },
   });
   return Class;
 }

@@ -153,6 +153,13 @@ describe('what packages for Node look at', () => {
       return seen;`,
     ],
     [
+      'classes that extend those of zlib',
+      `const zlib = require('zlib'); const seen = [];
+      class Counting extends zlib.DeflateRaw { push(chunk, encoding) { seen.push(chunk === null); return super.push(chunk, encoding); } _transform(chunk, encoding, done) { if (chunk.length > 0) seen.push(chunk.length); super._transform(chunk, encoding, done); } }
+      const packed = []; const counting = new Counting({ level: 9 }); counting.on('data', (chunk) => packed.push(chunk)); counting.end('hello'); await new Promise((resolve) => counting.on('end', resolve));
+      return [seen, zlib.inflateRawSync(Buffer.concat(packed)).toString(), zlib.createGzip() instanceof zlib.Gzip, zlib.Gzip.name];`,
+    ],
+    [
       'how many listeners are usual',
       `const EventEmitter = require('events'); const one = new EventEmitter(); EventEmitter.setMaxListeners(7, one); EventEmitter.setMaxListeners(12);
       const result = [EventEmitter.getMaxListeners(one), new EventEmitter().getMaxListeners(), EventEmitter.defaultMaxListeners]; EventEmitter.setMaxListeners(10); return result;`,

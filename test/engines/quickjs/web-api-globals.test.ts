@@ -183,6 +183,14 @@ describe('timers', () => {
     expect(guest.crossings.filter(({ op }) => op === 'timer').length).toBeLessThan(20);
   });
 
+  it('do not take the end of a wait for that of another', async () => {
+    const fresh = await startWebGuest();
+    const early = `const fired = []; const cleared = setTimeout(() => fired.push('cleared'), 5); settleForTest(1, true, '');
+      clearTimeout(cleared); setTimeout(() => fired.push('late'), 1000); for (let n = 0; n < 5; n++) await null; return fired`;
+    expect(await fresh.run(early)).toEqual([]);
+    fresh.close();
+  });
+
   it('let what one of them resolves go on before the next', async () => {
     const order = `const order = []; setTimeout(() => { order.push(1); Promise.resolve().then(() => order.push(2)); }); setTimeout(() => order.push(3));`;
     expect(await guest.run(`${order} await new Promise((resolve) => setTimeout(resolve, 1)); return order`)).toEqual([1, 2, 3]);

@@ -13,12 +13,18 @@ interface Timer {
   dueMs: number;
 }
 
+/** What the host waits for. */
+interface Alarm {
+  readonly dueMs: number;
+  readonly cancel: () => void;
+}
+
 const maxDelayMs = 0x7fffffff;
 
 let open = new Map<number, Timer>();
 /** The open timers that do not run just now, the next one first. */
 let queue: Timer[] = [];
-let alarm: { readonly dueMs: number; readonly cancel: () => void } | undefined;
+let alarm: Alarm | undefined;
 let nextId = 1;
 /** When the timer that ran last was due: the clock may be a little behind, or stand still where nothing can wait. */
 let reachedMs = 0;
@@ -121,11 +127,16 @@ function awaitFirst(now = readNow()): void {
   if (first?.dueMs === alarm?.dueMs) return;
   alarm?.cancel();
   alarm = undefined;
-  if (first) alarm = { dueMs: first.dueMs, ...setAlarm(Math.max(first.dueMs - now, 0), ring) };
+  if (!first) return;
+  const { dueMs } = first;
+  const next: Alarm = { dueMs, ...setAlarm(Math.max(dueMs - now, 0), () => ring(next)) };
+  alarm = next;
 }
 
-function ring(): void {
-  reachedMs = Math.max(reachedMs, alarm?.dueMs ?? 0);
+/** Another may be set by now: an alarm that was answered can no longer be taken back. */
+function ring(heard: Alarm): void {
+  if (alarm !== heard) return;
+  reachedMs = Math.max(reachedMs, heard.dueMs);
   alarm = undefined;
   runDue();
 }
