@@ -23,7 +23,7 @@ export async function bundleGuest(options: BuildOptions): Promise<string> {
 }
 
 /** The names that a module of guests exports. */
-export async function listExports(options: BuildOptions): Promise<string[]> {
+export async function listExportedNames(options: BuildOptions): Promise<string[]> {
   const { metafile } = await build({ ...options, ...common, format: 'esm', outfile: 'names.js', metafile: true });
   return Object.values(metafile.outputs).flatMap((output) => output.exports);
 }

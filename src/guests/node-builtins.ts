@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { BuildOptions } from 'esbuild';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { bundleGuest, listExports } from './bundle.ts';
+import { bundleGuest, listExportedNames } from './bundle.ts';
 
 const shimDir = new URL('./node/', import.meta.url);
 const builtFile = new URL('./node-shims.json', import.meta.url);
@@ -143,7 +143,7 @@ const bundling: BuildOptions = {
 
 /** The shim with its default export, and for each function of the built-in that it does not have one that is refused by name. */
 async function completeModule(name: string, file: string): Promise<string> {
-  const own = new Set(await listExports({ ...bundling, entryPoints: [file] }));
+  const own = new Set(await listExportedNames({ ...bundling, entryPoints: [file] }));
   const missing = describeBuiltin(name).functions.filter((member) => !own.has(member));
   const lacking = JSON.stringify({ name });
   return `import * as own from ${JSON.stringify(file)}; import { completeShim, refuseMember } from './refusals.ts';

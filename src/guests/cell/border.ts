@@ -4,7 +4,7 @@
  */
 
 /** Text (usually JSON) and, where an operation carries raw bytes, an ArrayBuffer. */
-export interface Message {
+export interface HostAnswer {
   readonly payload: string;
   readonly body?: ArrayBuffer | undefined;
 }
@@ -12,15 +12,15 @@ export interface Message {
 type HostImport = (op: string, id: number, payload: string, body?: ArrayBuffer) => string | ArrayBuffer | undefined;
 
 interface Waiting {
-  readonly resolve: (message: Message) => void;
+  readonly resolve: (message: HostAnswer) => void;
   readonly reject: (reason: unknown) => void;
   /** Where the question was asked: a refusal comes later, when the plugin's own lines have left the stack. */
   readonly origin: Error | undefined;
 }
 
 /** A question that can be taken back. */
-export interface Asked {
-  readonly answer: Promise<Message>;
+export interface OpenAsk {
+  readonly answer: Promise<HostAnswer>;
   /** Ends the work behind it at the host; without effect once it is answered. The answer then never settles. */
   readonly cancel: () => void;
 }
@@ -43,15 +43,15 @@ export function askNow(op: string, payload: string, body?: ArrayBuffer): string 
 }
 
 /** Asks for something that takes time. Rejects with an Error that carries the host's `code`. */
-export function ask(op: string, payload: string, body?: ArrayBuffer): Promise<Message> {
+export function ask(op: string, payload: string, body?: ArrayBuffer): Promise<HostAnswer> {
   return askCancellable(op, payload, body).answer;
 }
 
 /** The same, with a way to take the question back. */
-export function askCancellable(op: string, payload: string, body?: ArrayBuffer): Asked {
+export function askCancellable(op: string, payload: string, body?: ArrayBuffer): OpenAsk {
   const id = nextId++;
   const origin = new GuestError();
-  const answer = new GuestPromise<Message>((resolve, reject) => {
+  const answer = new GuestPromise<HostAnswer>((resolve, reject) => {
     waiting.set(id, { resolve, reject, origin });
     try {
       hostImport(op, id, payload, body);
@@ -68,10 +68,10 @@ function takeBack(id: number): void {
 }
 
 /** Has the host wait so long, then `ring` is run as a job. Throws what the host refuses. */
-export function setAlarm(ms: number, ring: () => void): Pick<Asked, 'cancel'> {
+export function setAlarm(ms: number, ring: () => void): Pick<OpenAsk, 'cancel'> {
   const id = nextId++;
   hostImport('timer', id, `{"ms":${ms}}`);
-  const answer = new GuestPromise<Message>((resolve, reject) => waiting.set(id, { resolve, reject, origin: undefined }));
+  const answer = new GuestPromise<HostAnswer>((resolve, reject) => waiting.set(id, { resolve, reject, origin: undefined }));
   promiseThen.call(answer, ring);
   return { cancel: () => takeBack(id) };
 }

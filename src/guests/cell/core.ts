@@ -5,7 +5,7 @@
 import { forgetWaiting, settle, tell } from './border.ts';
 import { seedRandom } from './clock.ts';
 import { createContext, readFacts, setFacts } from './context.ts';
-import { describeExports, findPlugin } from './describe.ts';
+import { describeExports, findExportedPlugin } from './describe.ts';
 import { findOffering } from './offerings.ts';
 import { forgetRejections, tellRejections } from './rejections.ts';
 import { type ConvertTools, writeResult } from './result.ts';
@@ -40,7 +40,7 @@ export function load(fileBase: string): void {
   delete holder.__hotcellExports;
   const take = (all: unknown): unknown => {
     namespace = all;
-    plugin = findPlugin(namespace, fileBase);
+    plugin = findExportedPlugin(namespace, fileBase);
     const onLoad = plugin?.onLoad;
     return typeof onLoad === 'function' ? onLoad.call(plugin) : undefined;
   };

@@ -29,7 +29,7 @@ export function describeExports(namespace: unknown): string {
 }
 
 /** The object that handlers and hooks are taken from. */
-export function findPlugin(namespace: unknown, fileBase: string): Record<string, unknown> | undefined {
+export function findExportedPlugin(namespace: unknown, fileBase: string): Record<string, unknown> | undefined {
   if (!isObject(namespace)) return undefined;
   const main = findDefault(namespace);
   if (isObject(main)) return main;

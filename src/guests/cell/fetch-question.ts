@@ -1,5 +1,5 @@
 /** What fetch asks of the host, the same in a cell and in a process. */
-import { askCancellable, type Message } from './border.ts';
+import { askCancellable, type HostAnswer } from './border.ts';
 
 /** What the host answers to fetch beside the bytes of the body. */
 export interface FetchAnswer {
@@ -23,7 +23,7 @@ interface FetchSignal {
 }
 
 /** Asks the host; rejects with the reason of the signal if that comes first: then the host ends the request. */
-export function askUntilAborted(op: string, question: object, signal: FetchSignal, body?: ArrayBuffer): Promise<Message> {
+export function askUntilAborted(op: string, question: object, signal: FetchSignal, body?: ArrayBuffer): Promise<HostAnswer> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const { answer, cancel } = askCancellable(op, JSON.stringify(question), body);

@@ -9,8 +9,8 @@ import { kvAnswers } from './kv.ts';
 import { formatValue } from './locale.ts';
 import { findPartAnswer } from './parts.ts';
 import { randomAnswers } from './random.ts';
-import { refuse, refuseOperation } from './refusal.ts';
-import { textAnswers } from './text.ts';
+import { makeRefusal, refuseInModule } from './refusal.ts';
+import { moduleTextAnswers } from './text.ts';
 
 type Answer = string | ArrayBuffer | undefined;
 type Settle = (id: number, ok: boolean, payload: string, body?: ArrayBuffer) => void;
@@ -24,7 +24,7 @@ export interface End {
 
 const { now } = Date;
 const answersNow: Readonly<Record<string, (payload: string, body: Uint8Array) => Answer>> = {
-  ...textAnswers,
+  ...moduleTextAnswers,
   ...randomAnswers,
   clock: () => String(now()),
   module: (name) => lazyModules[name],
@@ -75,7 +75,7 @@ export function host(op: string, id: number, payload: string, body?: ArrayBuffer
   else if (op === 'progress') return undefined;
   else if (id === 0) return answerNow(op, payload, body);
   else if (isLoading)
-    throw refuse('not-supported', `"${op}" is not available while the plugin loads. Use it in the handler or in onStart.`);
+    throw makeRefusal('not-supported', `"${op}" is not available while the plugin loads. Use it in the handler or in onStart.`);
   else answerLater(op, id, payload, body);
   return undefined;
 }
@@ -84,7 +84,7 @@ function answerNow(op: string, payload: string, body: ArrayBuffer | undefined): 
   const isSetting = op === 'config.get' || op === 'env.get';
   if (isSetting && isLoading) return undefined;
   const answer = Object.hasOwn(answersNow, op) ? answersNow[op] : findPartAnswer(op);
-  if (!answer) throw refuseOperation(op);
+  if (!answer) throw refuseInModule(op);
   return answer(payload, new Uint8Array(body ?? new ArrayBuffer(0)));
 }
 
@@ -104,7 +104,7 @@ function answerAlone(op: string, payload: string, body: ArrayBuffer | undefined)
   const kv = Object.hasOwn(kvAnswers, op) ? kvAnswers[op] : undefined;
   if (kv) return { ok: true, payload: JSON.stringify(kv(payload)) };
   if (op === 'fetch') return { ok: true, ...sendRequest(payload, body) };
-  throw refuseOperation(op);
+  throw refuseInModule(op);
 }
 
 function writeLog(payload: string): void {
@@ -117,7 +117,7 @@ function readText(key: string): string | undefined {
   const refusal = Object.hasOwn(facts.denied, key) ? facts.denied[key] : undefined;
   if (refusal !== undefined) {
     tellDenied(key);
-    throw refuse('permission-denied', refusal);
+    throw makeRefusal('permission-denied', refusal);
   }
   const value = extism.config(key);
   return value === undefined ? undefined : JSON.stringify(value);

@@ -3,7 +3,7 @@
  * name: some hosts give back other bytes after a call has ended, and those count as nothing.
  */
 import { extism } from './host-calls.ts';
-import { refuse } from './refusal.ts';
+import { makeRefusal } from './refusal.ts';
 
 const keysVariable = 'hotcell:keys';
 const prefixOfValues = 'hotcell:kv:';
@@ -14,7 +14,7 @@ export const kvAnswers: Readonly<Record<string, (payload: string) => unknown>> =
   'kv.set': (payload) => {
     const key = readKey(payload);
     const { value } = JSON.parse(payload);
-    if (value === undefined) throw refuse('arguments-invalid', 'context.kv.set expects a value that JSON can hold.');
+    if (value === undefined) throw makeRefusal('arguments-invalid', 'context.kv.set expects a value that JSON can hold.');
     write(prefixOfValues + key, value);
     const keys = listKeys();
     if (!keys.includes(key)) writeKeys([...keys, key]);
@@ -43,7 +43,7 @@ export const kvAnswers: Readonly<Record<string, (payload: string) => unknown>> =
 function readKey(payload: string): string {
   const { key } = JSON.parse(payload);
   if (typeof key === 'string' && key.length >= 1 && key.length <= 512) return key;
-  throw refuse('arguments-invalid', 'context.kv expects a key of 1 to 512 characters.');
+  throw makeRefusal('arguments-invalid', 'context.kv expects a key of 1 to 512 characters.');
 }
 
 function readValue(key: string): unknown {

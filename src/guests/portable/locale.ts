@@ -1,5 +1,5 @@
 /** What `toLocaleString` and its kin can be without the data of Intl; everything else is refused by name. */
-import { refuseOperation } from './refusal.ts';
+import { refuseInModule } from './refusal.ts';
 
 /** Answers `intl.value`: letters by their case, numbers as in English without options, texts by a plain collation. */
 export function formatValue(payload: string): string {
@@ -10,7 +10,7 @@ export function formatValue(payload: string): string {
   if (method === 'localeCompare' && isPlain) return answer(compareTexts(value, other));
   if (kind === 'number' && isPlain && Number.isFinite(Number(value))) return answer(groupNumber(Number(value)));
   if (kind === 'bigint' && isPlain) return answer(groupDigits(value));
-  throw refuseOperation('intl.value');
+  throw refuseInModule('intl.value');
 }
 
 function answer(value: unknown): string {
@@ -18,7 +18,7 @@ function answer(value: unknown): string {
 }
 
 function groupNumber(value: number): string {
-  if (Math.abs(value) >= 1e21) throw refuseOperation('intl.value');
+  if (Math.abs(value) >= 1e21) throw refuseInModule('intl.value');
   const [whole = '', fraction = ''] = value.toFixed(3).split('.');
   const kept = fraction.replace(/0+$/, '');
   return kept === '' ? groupDigits(whole) : `${groupDigits(whole)}.${kept}`;

@@ -1,7 +1,7 @@
 /** Text and bytes without a host's own coders: what guests/cell/web asks for by `text.*`, `base64.*` and `bytes.*`. */
 import { readBase64, writeBase64 } from './base64.ts';
 import { extism } from './host-calls.ts';
-import { refuse } from './refusal.ts';
+import { makeRefusal } from './refusal.ts';
 import { decodeUtf8, isUtf8 } from './utf8.ts';
 
 type Answer = string | ArrayBuffer | undefined;
@@ -17,7 +17,7 @@ const labels: Readonly<Record<string, string>> = {
 };
 
 /** The answers by operation; what is asked and answered is as in the daemon. */
-export const textAnswers: Readonly<Record<string, (payload: string, body: Uint8Array) => Answer>> = {
+export const moduleTextAnswers: Readonly<Record<string, (payload: string, body: Uint8Array) => Answer>> = {
   'text.encode': (payload) => extism.encode(parse(payload)),
   'text.decode': (payload, body) => {
     const { label, fatal, ignoreBOM } = parse(payload);
@@ -44,7 +44,7 @@ export const textAnswers: Readonly<Record<string, (payload: string, body: Uint8A
 
 function decodeAs(label: string, bytes: Uint8Array, fatal: boolean): string | undefined {
   const encoding = labels[label.trim().toLowerCase()];
-  if (encoding === undefined) throw refuse('not-supported', `A built module decodes UTF-8 and UTF-16, not ${label}.`);
+  if (encoding === undefined) throw makeRefusal('not-supported', `A built module decodes UTF-8 and UTF-16, not ${label}.`);
   if (encoding !== 'utf-8') return decodeUtf16(bytes, encoding === 'utf-16be', fatal);
   if (isUtf8(bytes)) return extism.decode(exact(bytes));
   return fatal ? undefined : decodeUtf8(bytes);

@@ -1,9 +1,9 @@
 /** Makes a plugin of a tool file in another shape. Bundled with such files alone; the rest of the sandbox knows nothing of it. */
 import { isMaker, isOpencodePlugin, isRegistrar, isToolClass, parameterNames } from './functions.ts';
-import { absent, endLoading, environment, handedOver, installProcess, isRecord } from './late.ts';
+import { absentPart, endLoading, environment, handedOver, installProcess, isRecord } from './late.ts';
 import { builtinOf, packageOf } from './packages.ts';
-import { type FoundTool, makeHandler, readTool } from './read-tool.ts';
-import { createApi, readTools, recorded, Server } from './recorders.ts';
+import { type FoundTool, makeHandler, readForeignTool } from './read-tool.ts';
+import { createApi, readForeignTools, recorded, Server } from './recorders.ts';
 
 export { builtinOf, packageOf };
 
@@ -58,14 +58,14 @@ async function findTools(namespace: Json): Promise<Found[]> {
   const found = await collect(holder, 'default', 0);
   if (found.length > 0) return unique(found);
   // Exports that are the members of one tool: `description`, `parameters`, `execute`.
-  const whole = typeof named.description === 'string' ? readTool({ ...named }) : undefined;
+  const whole = typeof named.description === 'string' ? readForeignTool({ ...named }) : undefined;
   if (whole !== undefined) return [{ ...whole, key: 'default' }];
   const fromNames: Found[] = [];
   for (const [key, value] of Object.entries(named)) if (key !== '__esModule') fromNames.push(...(await collect(value, key, 0)));
   if (fromNames.length > 0) return unique(fromNames);
-  for (const server of recorded.servers) fromNames.push(...keyed(readTools(await server.readTools())));
+  for (const server of recorded.servers) fromNames.push(...keyed(readForeignTools(await server.readTools())));
   if (fromNames.length > 0) return unique(fromNames);
-  if (recorded.tools.length > 0) return unique(keyed(readTools(recorded.tools)));
+  if (recorded.tools.length > 0) return unique(keyed(readForeignTools(recorded.tools)));
   const served = await collectFromRoutes();
   if (served.length > 0) return unique(served);
   return typeof holder === 'function' && !isToolClass(holder) && !isRegistrar(holder)
@@ -87,14 +87,14 @@ function keyed(found: readonly FoundTool[]): Found[] {
 }
 
 async function collect(value: unknown, key: string, depth: number): Promise<Found[]> {
-  if (value instanceof Server) return keyed(readTools(await value.readTools()));
-  const one = readTool(value);
+  if (value instanceof Server) return keyed(readForeignTools(await value.readTools()));
+  const one = readForeignTool(value);
   if (one !== undefined) return [{ ...one, key }];
   if (typeof value === 'function') return depth > 1 ? [] : collectFrom(value as (...args: unknown[]) => unknown, key);
   if (!isRecord(value) || depth >= maxDepth) return [];
   if (isRecord(value._registeredTools))
     return keyed(
-      readTools(Object.entries(value._registeredTools).map(([name, tool]) => (isRecord(tool) ? { ...tool, name } : tool))),
+      readForeignTools(Object.entries(value._registeredTools).map(([name, tool]) => (isRecord(tool) ? { ...tool, name } : tool))),
     );
   const entries: [string, unknown][] = Array.isArray(value)
     ? value.map((each, index) => [`${key}_${index + 1}`, each])
@@ -107,16 +107,16 @@ async function collect(value: unknown, key: string, depth: number): Promise<Foun
 
 /** A server over HTTP is made anew for every request: its routes are tried with nothing in them. */
 async function collectFromRoutes(): Promise<Found[]> {
-  const request = { headers: {}, query: {}, params: {}, method: 'POST', body: absent('body') };
+  const request = { headers: {}, query: {}, params: {}, method: 'POST', body: absentPart('body') };
   for (const route of handedOver) {
     try {
-      await route(request, absent('response'), absent('next'));
+      await route(request, absentPart('response'), absentPart('next'));
     } catch {
       // A route that needs more of a request says nothing about tools.
     }
   }
   const listed = await Promise.all(recorded.servers.map((server) => server.readTools()));
-  return keyed(readTools(listed.flat()));
+  return keyed(readForeignTools(listed.flat()));
 }
 
 /** Tools that a function makes or registers, when it is one that does. */
@@ -124,7 +124,7 @@ async function collectFrom(fn: (...args: unknown[]) => unknown, key: string): Pr
   try {
     if (isToolClass(fn)) return fromClass(fn, key);
     if (isRegistrar(fn)) return await fromRegistrar(fn);
-    if (isOpencodePlugin(fn)) return await collect(await fn(absent('the context of opencode')), key, 1);
+    if (isOpencodePlugin(fn)) return await collect(await fn(absentPart('the context of opencode')), key, 1);
     return isMaker(fn) ? nameAfter(await collect(await fn(), key, 1), key) : [];
   } catch (error) {
     recorded.other.add(`!${key}: ${isRecord(error) ? String(error.message) : 'it threw'}`);
@@ -141,11 +141,11 @@ async function fromRegistrar(fn: (...args: unknown[]) => unknown): Promise<Found
   const { api, tools, server, start } = createApi();
   const others = parameterNames(fn)
     .slice(1)
-    .map((name) => absent(name));
+    .map((name) => absentPart(name));
   await fn(api, ...others);
   if (tools.length === 0) await start();
   const registered = [...tools, ...(await server.readTools())];
-  const found = readTools(registered);
+  const found = readForeignTools(registered);
   if (found.length === 0) recorded.unreadable += registered.length;
   return keyed(found);
 }
@@ -157,7 +157,7 @@ function fromClass(Made: new (options: object) => object, key: string): Found[] 
     {},
     { get: (_target, name) => (typeof name === 'string' && !common.has(name) ? void wanted.add(name) : undefined) },
   );
-  const one = readTool(new Made(options));
+  const one = readForeignTool(new Made(options));
   if (one === undefined) return [];
   const warnings = wanted.size === 0 ? {} : { $options: [...wanted].slice(0, 8) };
   return [{ ...one, shape: one.shape === 'tool object' ? 'class' : one.shape, key, tool: { ...one.tool, ...warnings } }];

@@ -26,7 +26,7 @@ export async function createMessage(params: unknown): Promise<unknown> {
   return asking().client.createMessage(params);
 }
 
-export async function listRoots(): Promise<unknown> {
+export async function askForRoots(): Promise<unknown> {
   return asking().client.listRoots();
 }
 
@@ -35,7 +35,7 @@ export async function sendRequest(request: unknown): Promise<unknown> {
   const { method, params } = isRecord(request) ? request : {};
   if (method === 'elicitation/create') return elicitInput(params);
   if (method === 'sampling/createMessage') return createMessage(params);
-  if (method === 'roots/list') return listRoots();
+  if (method === 'roots/list') return askForRoots();
   throw new Error(`The caller of a plugin is not asked for "${String(method)}".`);
 }
 

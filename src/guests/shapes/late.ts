@@ -32,7 +32,7 @@ export function currentContext(): CallContext | undefined {
  * Stands for a part of a library that no plugin needs. While the file loads it may be called, constructed and taken apart;
  * in a call it throws a sentence with its name.
  */
-export function absent(name: string): unknown {
+export function absentPart(name: string): unknown {
   return new Proxy(
     // Constructible, and without properties of its own that a proxy would have to show.
     function refuse() {},
@@ -42,7 +42,7 @@ export function absent(name: string): unknown {
         if (key === Symbol.toPrimitive) return () => name;
         if (key === Symbol.iterator) return function* () {};
         if (key === 'prototype') return Object.prototype;
-        return typeof key === 'symbol' ? undefined : absent(`${name}.${key}`);
+        return typeof key === 'symbol' ? undefined : absentPart(`${name}.${key}`);
       },
       set: () => true,
       has: () => false,
@@ -59,7 +59,7 @@ const maxHandedOver = 50;
 function refuseLate(name: string, args: readonly unknown[] = []): unknown {
   if (isLoading) {
     for (const each of args) if (typeof each === 'function' && handedOver.length < maxHandedOver) handedOver.push(each as never);
-    return absent(`${name}()`);
+    return absentPart(`${name}()`);
   }
   throw Object.assign(
     new Error(`${name} is not there: a plugin has the sandbox and its context, not the host of this tool file.`),
@@ -71,7 +71,7 @@ function refuseLate(name: string, args: readonly unknown[] = []): unknown {
 
 /** A module whose known names are those given, and whose other names are absent; as a whole it may be called, too. */
 export function standIn(label: string, known: Json): Json {
-  const rest = absent(label) as object;
+  const rest = absentPart(label) as object;
   const module = Object.defineProperties(function module() {}, Object.getOwnPropertyDescriptors(known));
   return new Proxy(module as unknown as Json, {
     get: (_target, key) => (Object.hasOwn(known, key) ? known[String(key)] : Reflect.get(rest, key)),

@@ -1,5 +1,5 @@
 /** Prompts and resources of MCP servers, brought to the form of a plugin's. */
-import { absent, isRecord, setCurrent } from './late.ts';
+import { absentPart, isRecord, setCurrent } from './late.ts';
 import { makeExtra } from './read-tool.ts';
 import { describeOne, isStandard, toParameters } from './schemas.ts';
 
@@ -171,5 +171,5 @@ function expand(template: string, values: Json): string {
 
 /** What `registerPrompt` and `registerResource` hand back. */
 export function registration(): unknown {
-  return { enabled: true, enable() {}, disable() {}, remove() {}, update() {}, sendNotification: absent('sendNotification') };
+  return { enabled: true, enable() {}, disable() {}, remove() {}, update() {}, sendNotification: absentPart('sendNotification') };
 }

@@ -1,5 +1,5 @@
 /** What stands for the libraries that tool files import, as far as they describe tools with them. */
-import { absent, isLoadingFile, isRecord, standIn } from './late.ts';
+import { absentPart, isLoadingFile, isRecord, standIn } from './late.ts';
 import { completable, ResourceTemplate } from './offerings.ts';
 import { mark } from './read-tool.ts';
 import { recorded, Server } from './recorders.ts';
@@ -24,7 +24,7 @@ function langChainTool(func: unknown, fields: unknown): unknown {
 /** What code calls a tool of LangChain by. A file that tries its tool while it is loaded gets nothing of it. */
 const invoking = {
   invoke(this: Json, input: unknown, options?: unknown): unknown {
-    return isLoadingFile() ? absent(`${String(this.name)}.invoke()`) : workOf(this).call(this, input, options);
+    return isLoadingFile() ? absentPart(`${String(this.name)}.invoke()`) : workOf(this).call(this, input, options);
   },
 };
 
@@ -131,5 +131,5 @@ function readGlobalEnvironment(name: string): unknown {
 
 /** A Node built-in in a trial load, which only asks what a file exports. */
 export function builtinOf(name: string): unknown {
-  return standIn(name, { default: absent(name) });
+  return standIn(name, { default: absentPart(name) });
 }

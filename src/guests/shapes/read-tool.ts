@@ -55,10 +55,11 @@ const ownKeys = [
 ];
 
 /** Reads a tool object or an instance; undefined when it is none. */
-export function readTool(value: unknown): FoundTool | undefined {
+export function readForeignTool(value: unknown): FoundTool | undefined {
   if (!isRecord(value) || Array.isArray(value) || isStandard(value)) return undefined;
   const { function: inner } = value;
-  if (value.type === 'function' && isRecord(inner)) return readTool(mark({ ...inner, ...withoutType(value) }, 'OpenAI function'));
+  if (value.type === 'function' && isRecord(inner))
+    return readForeignTool(mark({ ...inner, ...withoutType(value) }, 'OpenAI function'));
   const worker = workers.find((key) => typeof value[key] === 'function');
   const schemaKey = schemaKeys.find((key) => toParameters(value[key]) !== undefined);
   const isDescribed = typeof value.description === 'string' || schemaKey !== undefined;

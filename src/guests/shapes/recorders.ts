@@ -1,9 +1,9 @@
 /** Servers and extension hosts that only write down what is registered with them. */
-import { createMessage, elicitInput, listRoots } from './client-side.ts';
+import { askForRoots, createMessage, elicitInput } from './client-side.ts';
 import { parameterNames } from './functions.ts';
-import { absent, isRecord } from './late.ts';
+import { absentPart, isRecord } from './late.ts';
 import { type Offered, readOffered, recordPrompt, recordResource, registration } from './offerings.ts';
-import { type FoundTool, mark, readTool } from './read-tool.ts';
+import { type FoundTool, mark, readForeignTool } from './read-tool.ts';
 import { toParameters } from './schemas.ts';
 import { runTask } from './tasks.ts';
 
@@ -66,7 +66,7 @@ export class Server {
   readonly offered: Offered = { prompts: {}, resources: {} };
   readonly elicitInput = elicitInput;
   readonly createMessage = createMessage;
-  readonly listRoots = listRoots;
+  readonly listRoots = askForRoots;
 
   constructor() {
     recorded.servers.push(this);
@@ -79,7 +79,7 @@ export class Server {
           return typeof value === 'function' ? value.bind(target) : value;
         }
         recorded.other.add(key);
-        return absent(`server.${key}`);
+        return absentPart(`server.${key}`);
       },
     });
   }
@@ -194,7 +194,7 @@ export function createApi() {
     server,
     experimental: server.experimental,
     on(event: unknown, listen: unknown) {
-      if (typeof listen === 'function' && String(event) === 'session_start') starters.push(() => listen({}, absent('ctx')));
+      if (typeof listen === 'function' && String(event) === 'session_start') starters.push(() => listen({}, absentPart('ctx')));
       return () => {};
     },
   };
@@ -202,7 +202,7 @@ export function createApi() {
     get(target, key) {
       if (typeof key === 'symbol' || key === 'then') return undefined;
       if (!(key in target) || key === 'on') recorded.other.add(key);
-      return key in target ? target[key] : absent(`api.${key}`);
+      return key in target ? target[key] : absentPart(`api.${key}`);
     },
   });
   /** What an extension does when a session begins; some register their tools there. */
@@ -213,6 +213,6 @@ export function createApi() {
 }
 
 /** Reads whatever of a list is a tool. */
-export function readTools(values: readonly unknown[]): FoundTool[] {
-  return values.flatMap((value) => readTool(value) ?? []);
+export function readForeignTools(values: readonly unknown[]): FoundTool[] {
+  return values.flatMap((value) => readForeignTool(value) ?? []);
 }

@@ -3,11 +3,9 @@
 import { askBytes, askText } from '../ask-host.ts';
 import { Buffer } from '../buffer/buffer.ts';
 import type { Buffer as BufferClass } from '../buffer/buffer-class.ts';
-import { encodeBytes } from '../buffer/byte-encodings.ts';
 import { nodeError, wrongType } from '../node-error.ts';
+import { base64, type Callback, type Data, give, later, toBytes } from './data.ts';
 
-type Data = string | ArrayBuffer | ArrayBufferView;
-type Callback<Value> = (error: unknown, value?: Value) => void;
 type Options = Readonly<Record<string, unknown>>;
 
 interface PairFacts {
@@ -192,8 +190,7 @@ class Signing {
     return data === undefined ? this : this.update(data);
   }
   sign(key: unknown, encoding?: string): BufferClass | string {
-    const signature = sign(this.#algorithm, Buffer.concat(this.#chunks), key) ?? Buffer.alloc(0);
-    return encoding === undefined || encoding === 'buffer' ? signature : signature.toString(encoding);
+    return give(sign(this.#algorithm, Buffer.concat(this.#chunks), key) ?? Buffer.alloc(0), encoding);
   }
   verify(key: unknown, signature: Data, encoding?: string): boolean {
     return verify(this.#algorithm, Buffer.concat(this.#chunks), key, toBytes(signature, encoding)) === true;
@@ -217,7 +214,7 @@ class Cipher {
   }
   update(data: Data, from?: string, to?: string): BufferClass | string {
     this.#chunks.push(toBytes(data, from));
-    return to === undefined || to === 'buffer' ? Buffer.alloc(0) : '';
+    return give(Buffer.alloc(0), to);
   }
   final(to?: string): BufferClass | string {
     const isDecrypting = this.#request.isDecrypting === true;
@@ -225,8 +222,7 @@ class Cipher {
     const whole = Buffer.from(askBytes('key.cipher', JSON.stringify({ ...this.#request, ...tag }), Buffer.concat(this.#chunks)));
     const end = this.#isSealed && !isDecrypting ? whole.length - Number(this.#request.tagBytes ?? 16) : whole.length;
     if (end < whole.length) this.#tag = Buffer.from(whole.subarray(end));
-    const result = whole.subarray(0, end);
-    return to === undefined || to === 'buffer' ? Buffer.from(result) : Buffer.from(result).toString(to);
+    return give(Buffer.from(whole.subarray(0, end)), to);
   }
   setAAD(data: Data): this {
     this.#request.aad = base64(data);
@@ -329,30 +325,6 @@ export const privateDecrypt = rsa('privateDecrypt', true);
 export const privateEncrypt = rsa('privateEncrypt', true);
 export const publicDecrypt = rsa('publicDecrypt', false);
 
-function later<Value>(make: () => Value, callback: Callback<Value>): undefined {
-  Promise.resolve().then(() => {
-    let value: Value;
-    try {
-      value = make();
-    } catch (error) {
-      callback(error);
-      return;
-    }
-    callback(null, value);
-  });
-}
-
-function base64(data: unknown): string {
-  return Buffer.from(toBytes(data)).toString('base64');
-}
-
 function textOf(data: unknown): string {
   return typeof data === 'string' ? data : Buffer.from(toBytes(data)).toString();
-}
-
-function toBytes(data: unknown, encoding?: string): Uint8Array {
-  if (typeof data === 'string') return encodeBytes(data, encoding);
-  if (data instanceof ArrayBuffer) return new Uint8Array(data);
-  if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  throw wrongType('data', 'of type string or an instance of Buffer, TypedArray, DataView or KeyObject', data);
 }

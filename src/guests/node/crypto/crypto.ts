@@ -3,11 +3,9 @@
 import { askBytes } from '../ask-host.ts';
 import { Buffer } from '../buffer/buffer.ts';
 import type { Buffer as BufferClass } from '../buffer/buffer-class.ts';
-import { encodeBytes } from '../buffer/byte-encodings.ts';
 import { nodeError, wrongType } from '../node-error.ts';
 import * as keys from './crypto-keys.ts';
-
-type Data = string | ArrayBuffer | ArrayBufferView;
+import { type Callback, type Data, give, later, toBytes } from './data.ts';
 
 declare const crypto: { readonly subtle: unknown; getRandomValues(view: unknown): unknown; randomUUID(): string };
 
@@ -26,14 +24,13 @@ class Digest {
   }
   update(data: Data, encoding?: string): this {
     this.#check();
-    this.#chunks.push(toBytes('data', data, encoding));
+    this.#chunks.push(toBytes(data, encoding));
     return this;
   }
   digest(encoding?: string): BufferClass | string {
     this.#check();
     this.#finished = true;
-    const hash = Buffer.from(this.#finish(Buffer.concat(this.#chunks)));
-    return encoding === undefined || encoding === 'buffer' ? hash : hash.toString(encoding);
+    return give(Buffer.from(this.#finish(Buffer.concat(this.#chunks))), encoding);
   }
   copy(): Digest {
     this.#check();
@@ -64,11 +61,9 @@ export function getHashes(): string[] {
   return [...hashNames];
 }
 
-export function randomBytes(size: number, callback?: (error: null, bytes: BufferClass) => void): BufferClass | undefined {
+export function randomBytes(size: number, callback?: Callback<BufferClass>): BufferClass | undefined {
   const bytes = randomFillSync(Buffer.alloc(size));
-  if (!callback) return bytes;
-  Promise.resolve().then(() => callback(null, bytes));
-  return undefined;
+  return callback ? later(() => bytes, callback) : bytes;
 }
 
 export function randomFillSync<View extends ArrayBufferView>(view: View, offset = 0, size = view.byteLength - offset): View {
@@ -83,11 +78,7 @@ export function randomUUID(): string {
   return crypto.randomUUID();
 }
 
-export function randomInt(
-  low: number,
-  high?: number | ((error: null, value: number) => void),
-  callback?: (error: null, value: number) => void,
-): number | undefined {
+export function randomInt(low: number, high?: number | Callback<number>, callback?: Callback<number>): number | undefined {
   const [from, to] = typeof high === 'number' ? [low, high] : [0, low];
   const done = typeof high === 'function' ? high : callback;
   const range = to - from;
@@ -103,13 +94,11 @@ export function randomInt(
   let drawn = limit;
   while (drawn >= limit) drawn = askBytes('crypto.random', '6').reduce((sum, byte) => sum * 256 + byte, 0);
   const value = from + (drawn % range);
-  if (!done) return value;
-  Promise.resolve().then(() => done(null, value));
-  return undefined;
+  return done ? later(() => value, done) : value;
 }
 
 export function timingSafeEqual(left: ArrayBufferView, right: ArrayBufferView): boolean {
-  const [first, second] = [toBytes('buf1', left), toBytes('buf2', right)];
+  const [first, second] = [toBytes(left, undefined, 'buf1'), toBytes(right, undefined, 'buf2')];
   if (first.length !== second.length) {
     throw nodeError(RangeError, 'ERR_CRYPTO_TIMING_SAFE_EQUAL_LENGTH', 'Input buffers must have the same byte length');
   }
@@ -136,13 +125,6 @@ function hashName(algorithm: unknown): string {
       `Digest method not supported: ${algorithm}; there are ${hashNames.join(', ')}`,
     );
   return name;
-}
-
-function toBytes(name: string, data: unknown, encoding?: string): Uint8Array {
-  if (typeof data === 'string') return encodeBytes(data, encoding);
-  if (data instanceof ArrayBuffer) return new Uint8Array(data.slice(0));
-  if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice();
-  throw wrongType(name, 'of type string or an instance of Buffer, TypedArray, or DataView', data);
 }
 
 export * from './crypto-keys.ts';

@@ -2,7 +2,7 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { md5, sha1 } from '@noble/hashes/legacy.js';
 import { sha224, sha256, sha384, sha512 } from '@noble/hashes/sha2.js';
-import { refuse } from '../refusal.ts';
+import { makeRefusal } from '../refusal.ts';
 
 const hashes = { md5, sha1, sha224, sha256, sha384, sha512 };
 
@@ -21,7 +21,7 @@ function findHash(name: string) {
   const known = Object.entries(hashes).find(([each]) => each === plain);
   if (known) return known[1];
   const message = `The hash "${name.slice(0, 40)}" is not available; there are ${Object.keys(hashes).join(', ')}.`;
-  throw refuse('not-supported', message);
+  throw makeRefusal('not-supported', message);
 }
 
 function exact(bytes: Uint8Array): ArrayBuffer {
