@@ -14,8 +14,7 @@ import { createEvalCode, createExecuteCommand } from './native/native-tools.ts';
 import { createScheduleTask, type ScheduleToolParts } from './schedule-task.ts';
 import { createSearchCode, createSearchTools } from './search-tools.ts';
 import { createHttpRequest } from './web/http-request.ts';
-import { createPageReader } from './web/read-page.ts';
-import { createWebFetch } from './web/web-fetch.ts';
+import { createPageReader, createWebFetch } from './web/web-fetch.ts';
 import { createWebSearch, type WebSearchParts } from './web/web-search.ts';
 
 /** What built-ins need of the daemon. */

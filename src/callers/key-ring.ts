@@ -107,13 +107,10 @@ export function createKeyRing(parts: {
     for (const id of makerById.keys()) if (lineOf(id) === line) count++;
     const most = quotas['keys.made'].perCaller;
     if (count < most) return;
-    throw new HotcellError(
-      'rate-limited',
-      `${count} keys come of one that the operator made; ${most} may, revoked ones counted.`,
-      {
-        fix: "Make the key with the operator's own token.",
-      },
-    );
+    const message = `${count} keys come of one that the operator made; ${most} may, revoked ones counted.`;
+    throw new HotcellError('rate-limited', message, {
+      fix: "Make the key with the operator's own token.",
+    });
   }
 
   function isValid({ caller: { expiresAtMs } }: ActiveKey): boolean {

@@ -27,13 +27,10 @@ export function changeRules(role: Caller['role'], rules: CallerRules, change: Ru
   const changed: unknown = Object.fromEntries(entries);
   if (!storedRules.Check(changed)) throw new HotcellError('body-invalid', 'The rules of the key are not valid together.');
   if (role === 'admin' && (changed.tools !== undefined || changed.mayAnswer !== undefined)) {
-    throw new HotcellError(
-      'body-invalid',
-      'tools and mayAnswer are rules for keys of role caller: an admin sees and answers all.',
-      {
-        fix: 'Make a key of role caller, or leave these rules out.',
-      },
-    );
+    const message = 'tools and mayAnswer are rules for keys of role caller: an admin sees and answers all.';
+    throw new HotcellError('body-invalid', message, {
+      fix: 'Make a key of role caller, or leave these rules out.',
+    });
   }
   if (typeof change.expiresAtMs === 'number' && change.expiresAtMs <= nowMs) {
     const at = new Date(change.expiresAtMs).toISOString();

@@ -15,13 +15,10 @@ export function createPayloadReader<Schema extends TSchema>(schema: Schema): Pay
     validator ??= Compile(schema);
     const value = parseJson(op, payload);
     if (validator.Check(value)) return value;
-    throw new HotcellError(
-      'arguments-invalid',
-      `The arguments of ${op} are not usable: ${describeFirst(validator.Errors(value), schema, value)}`,
-      {
-        fix: 'See hotcell docs plugin-format for what the capability takes.',
-      },
-    );
+    const message = `The arguments of ${op} are not usable: ${describeFirst(validator.Errors(value), schema, value)}`;
+    throw new HotcellError('arguments-invalid', message, {
+      fix: 'See hotcell docs plugin-format for what the capability takes.',
+    });
   };
 }
 

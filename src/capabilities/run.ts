@@ -101,13 +101,10 @@ function chooseImage(command: string, { image }: RunOptions, { commands }: Confi
     });
   }
   if (image === undefined || image === chosen) return chosen;
-  throw new HotcellError(
-    'image-refused',
-    `The command ${JSON.stringify(command)} runs in ${chosen}, not in ${JSON.stringify(image)}.`,
-    {
-      fix: 'Leave the option image out: docker.commands of the config says in which image a command runs.',
-    },
-  );
+  const message = `The command ${JSON.stringify(command)} runs in ${chosen}, not in ${JSON.stringify(image)}.`;
+  throw new HotcellError('image-refused', message, {
+    fix: 'Leave the option image out: docker.commands of the config says in which image a command runs.',
+  });
 }
 
 function decode(bytes: Uint8Array): string {

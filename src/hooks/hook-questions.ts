@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { hashShown } from '../permissions/approvals/approval-details.ts';
+import { hashShown } from '../permissions/approvals/approval-rows.ts';
 import type { ApprovalRequest } from '../permissions/approvals/approval-types.ts';
 import type { Approvals } from '../permissions/approvals/approvals.ts';
 import { describePermissions } from '../permissions/decision.ts';

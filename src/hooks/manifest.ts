@@ -110,13 +110,10 @@ function readEvents({ events, metadata }: Static<typeof frontMatter>): readonly 
   const subscriptions = named.flatMap((name) => {
     const found = parseSubscription(name);
     if (found !== undefined) return found;
-    throw new HotcellError(
-      'hook-invalid',
-      `There is no event ${JSON.stringify(name)}.${suggestNearNames(name, hookEventNames)}`,
-      {
-        fix: `The events are ${hookEventNames.join(', ')}.`,
-      },
-    );
+    const message = `There is no event ${JSON.stringify(name)}.${suggestNearNames(name, hookEventNames)}`;
+    throw new HotcellError('hook-invalid', message, {
+      fix: `The events are ${hookEventNames.join(', ')}.`,
+    });
   });
   return subscriptions.filter(({ event }, index) => subscriptions.findIndex((other) => other.event === event) === index);
 }

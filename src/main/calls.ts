@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { MetaToolParts } from '../builtins/call-tool.ts';
-import { createToolPort } from '../calls/attempt/tool-port.ts';
+import { createToolPort } from '../calls/attempt/nested-calls.ts';
 import type { BeforeCall, ToolCallerParts } from '../calls/call-parts.ts';
 import { createToolCaller } from '../calls/tool-caller.ts';
 import { createCapabilityTable } from '../capabilities/capability-table.ts';

@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
+import semver from 'semver';
 import { findNearNames } from '../errors/near-names.ts';
 import { readFrontMatter } from '../plugins/manifest/front-matter.ts';
 import { chooseInterpreter } from './interpreter.ts';
-import { readSkillManifest } from './read-manifest.ts';
 import { readSkillFiles } from './skill-files.ts';
-import type { Skill, SkillFile, SkillScript } from './skill-types.ts';
+import type { Skill, SkillFile, SkillManifest, SkillScript } from './skill-types.ts';
 
 /** In which image what runs: `commands` by interpreter, `images` for one skill whatever reads its scripts. */
 export interface ScriptImages {
@@ -69,4 +69,42 @@ function pick(images: Readonly<Record<string, string>>, name: string): string | 
 
 function readText(data: Uint8Array): string {
   return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8');
+}
+
+const namePattern = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
+const maxEntries = 100;
+
+/** True for what can be the name of a skill: it becomes part of the names of tools. */
+export function isSkillName(name: string): boolean {
+  return namePattern.test(name);
+}
+
+/** Picks from front matter what scripts need; keys of the wrong type count as missing. Undefined without a usable name. */
+export function readSkillManifest(data: Readonly<Record<string, unknown>>, folder: string): SkillManifest | undefined {
+  const name = [data.name, folder.toLowerCase()].find((each): each is string => typeof each === 'string' && isSkillName(each));
+  if (name === undefined) return undefined;
+  const nix = readRecord(data.nixConfig);
+  const { flakeUrl } = nix;
+  const written = readRecord(data.metadata).version ?? data.version;
+  const version = typeof written === 'string' || typeof written === 'number' ? semver.coerce(String(written).slice(0, 64)) : null;
+  return {
+    name,
+    description: typeof data.description === 'string' ? data.description.slice(0, 1024) : '',
+    version: version?.version ?? '0.0.0',
+    domains: readTexts(readRecord(data.networkConfig).allowedDomains),
+    nix: {
+      packages: readTexts(nix.packages),
+      ...(typeof flakeUrl === 'string' ? { flakeUrl: flakeUrl.slice(0, 512) } : {}),
+    },
+  };
+}
+
+function readRecord(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
+  return Object.fromEntries(Object.entries(value));
+}
+
+function readTexts(value: unknown): string[] {
+  if (!Array.isArray(value)) return [];
+  return value.filter((each): each is string => typeof each === 'string' && each.length <= 256).slice(0, maxEntries);
 }

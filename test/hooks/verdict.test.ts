@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readVerdict } from '../../src/hooks/verdict.ts';
+import { readVerdict } from '../../src/hooks/before-call.ts';
 
 describe('readVerdict', () => {
   it.each([undefined, null, {}, { block: false }])('takes %j for leave to go on', (output) => {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Settings } from '../../src/config/schema.ts';
 import type { McpServerSetting } from '../../src/config/settings/mcp-settings.ts';
 import type { McpServerView } from '../../src/mcp-servers/server-types.ts';
-import { hashShown as hashOf } from '../../src/permissions/approvals/approval-details.ts';
+import { hashShown as hashOf } from '../../src/permissions/approvals/approval-rows.ts';
 import type { Approval } from '../../src/permissions/approvals/approval-types.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
 

@@ -1,10 +1,12 @@
 import { Type } from 'typebox';
 import Value from 'typebox/value';
+import { askThread } from '../../concurrency/ask-thread.ts';
+import { createSlots } from '../../concurrency/slots.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { fetchForTool, type ToolResponse } from '../../tools/hosted/capability-calls.ts';
 import type { HostedTool } from '../../tools/hosted/hosted-types.ts';
 import { type HttpToolParts, reachPublic } from './http-request.ts';
-import type { ReadPage } from './read-page.ts';
+import type { PageText } from './render-page.ts';
 
 const input = Type.Object(
   { url: Type.String({ minLength: 1, maxLength: 16_384, description: 'The page, such as https://example.com/article.' }) },
@@ -77,4 +79,28 @@ function decodeAs(charset: string, bytes: Uint8Array, isCut: boolean): string {
   } catch {
     return new TextDecoder().decode(bytes, options);
   }
+}
+
+/** Reads pages away from the thread that serves calls. Rejects with `page-unreadable`, or with the reason of the signal. */
+export type ReadPage = (page: { readonly html: string; readonly url: string }, signal: AbortSignal) => Promise<PageText>;
+
+const workerFile = new URL(import.meta.url.endsWith('.ts') ? './page-worker.ts' : './page-worker.js', import.meta.url);
+const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
+const maxAtOnce = 2;
+
+/** Makes a reader that gives each page a thread of its own, of bounded memory, for `maxMs`: a page may be made to be slow. */
+export function createPageReader({ maxMs }: { readonly maxMs: number }): ReadPage {
+  const slots = createSlots(maxAtOnce);
+  return async (page, signal) => {
+    const leave = await slots.enter(signal);
+    try {
+      return await askThread<PageText>(workerFile, page, { maxMs, resourceLimits, signal, fail: unreadable });
+    } finally {
+      leave();
+    }
+  };
+}
+
+function unreadable(reason: string, cause?: unknown): HotcellError {
+  return new HotcellError('page-unreadable', `The page came, but ${reason}.`, cause === undefined ? {} : { cause });
 }

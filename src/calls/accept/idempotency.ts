@@ -9,7 +9,7 @@ import type { IdempotencyTable } from '../../store/tables/calls/idempotency.ts';
 import { canonicalJson } from '../../tools/canonical-json.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
 import type { CallAnswer } from '../call-types.ts';
-import { readExecution } from '../record/stored-execution.ts';
+import { readExecution } from '../record/execution-reader.ts';
 
 /** One use of an idempotency key. Keys belong to a caller and a tool, whatever its version. */
 export interface KeyUse {

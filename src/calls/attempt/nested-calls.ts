@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Caller } from '../../callers/caller.ts';
-import type { ToolPort } from '../../capabilities/tools.ts';
+import type { ToolPort, VisibleTool } from '../../capabilities/tools.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { ToolRegistry } from '../../tools/registry.ts';
+import { isOpenTo } from '../../tools/seen-by-callers.ts';
+import { metaTools } from '../../tools/shown-to-models.ts';
 import { maxRefLength, parseToolRef } from '../../tools/tool-ref.ts';
+import type { ToolEntry } from '../../tools/tool-types.ts';
 import type { ActiveCall } from '../active-call.ts';
 import type { StageParts } from '../call-parts.ts';
 import type { CallAnswer, CallRequest } from '../call-types.ts';
@@ -94,4 +98,31 @@ function withoutOtherNames(error: unknown, ref: string): unknown {
   return new HotcellError('tool-unknown', `There is no tool "${ref.slice(0, maxRefLength)}".`, {
     fix: 'See context.tools.list() for the tools that can be called.',
   });
+}
+
+/** Makes of the call journey what `context.tools` needs. `nested` is asked late: the journey is made after the capabilities. */
+export function createToolPort(parts: {
+  readonly registry: Pick<ToolRegistry, 'list' | 'nameOf' | 'resolve'>;
+  readonly nested: () => NestedCalls;
+}): ToolPort {
+  const { registry, nested } = parts;
+  const seenBy = (caller: Caller) => (entry: ToolEntry) => isOpenTo(caller, entry) && !metaTools.has(entry.name);
+  return {
+    nameOf: registry.nameOf,
+    list(executionId) {
+      const caller = nested().callerOf(executionId);
+      return caller === undefined ? [] : registry.list().filter(seenBy(caller)).map(describeTool);
+    },
+    find(executionId, ref) {
+      const caller = nested().callerOf(executionId);
+      if (caller === undefined) throw new HotcellError('cancelled', 'The call that wanted to call a tool is over.');
+      return describeTool(registry.resolve(ref, seenBy(caller)));
+    },
+    call: (executionId, request, signal) => nested().call(executionId, request, signal),
+  };
+}
+
+function describeTool({ name, version, manifest }: ToolEntry): VisibleTool {
+  const { description, input, flags } = manifest;
+  return { name, version, description, input, flags };
 }

@@ -1,9 +1,13 @@
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
 import type { Caller } from '../../callers/caller.ts';
+import { readJson } from '../../config/json-object.ts';
+import { errorCatalog, isErrorCode } from '../../errors/catalog.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { adviseFor, joinFixes } from '../../errors/problem.ts';
 import type { Store } from '../../store/store-types.ts';
-import type { CallAnswer, Execution, ExecutionError, ExecutionReader } from '../call-types.ts';
-import { readExecution } from './stored-execution.ts';
+import type { ExecutionRow } from '../../store/tables/calls/executions.ts';
+import { type CallAnswer, type Execution, type ExecutionError, type ExecutionReader, executionError } from '../call-types.ts';
 
 const defaultLimit = 50;
 const maxLimit = 1000;
@@ -65,4 +69,50 @@ export function showAnswer(answer: CallAnswer, caller: Pick<Caller, 'role'>): Ca
 /** The refusal for an id that does not exist, or that belongs to somebody else: the two look alike. */
 export function executionUnknown(id: string): HotcellError {
   return new HotcellError('execution-unknown', `There is no execution "${id.slice(0, 64)}" of yours.`);
+}
+
+const storedError = Compile(executionError);
+const storedCut = Compile(Type.Object({ arguments: Type.Optional(Type.Number()), output: Type.Optional(Type.Number()) }));
+
+/** A row as doors show it. A column that cannot be read, from an older or a damaged database, becomes an error that says so. */
+export function readExecution(row: ExecutionRow): Execution {
+  return {
+    id: row.id,
+    tool: row.tool,
+    version: row.version,
+    plugin: row.plugin,
+    generation: row.generation,
+    caller: row.caller,
+    session: row.session,
+    status: row.status,
+    arguments: readJson(row.argumentsJson),
+    ...(row.outputJson !== null && { output: readJson(row.outputJson) }),
+    ...(row.errorJson !== null && { error: readError(row.errorJson) }),
+    ...(row.warningsJson !== null && { warnings: readWarnings(row.warningsJson) }),
+    createdAtMs: row.createdAtMs,
+    ...(row.startedAtMs !== null && { startedAtMs: row.startedAtMs }),
+    ...(row.endedAtMs !== null && { endedAtMs: row.endedAtMs }),
+    ...(row.durationMs !== null && { durationMs: row.durationMs }),
+    attempts: row.attempts,
+    ...(row.idempotencyKey !== null && { idempotencyKey: row.idempotencyKey }),
+    ...(row.parent !== null && { parent: row.parent }),
+    ...(row.engine !== null && { engine: row.engine }),
+    ...(row.cutJson !== null && { cut: readCut(row.cutJson) }),
+  };
+}
+
+function readError(json: string): ExecutionError {
+  const parsed = readJson(json);
+  if (storedError.Check(parsed) && isErrorCode(parsed.code)) return parsed;
+  return { code: 'internal', message: 'The stored error of this execution cannot be read.', fix: errorCatalog.internal.fix };
+}
+
+function readCut(json: string): NonNullable<Execution['cut']> {
+  const parsed = readJson(json);
+  return storedCut.Check(parsed) ? parsed : {};
+}
+
+function readWarnings(json: string): readonly string[] {
+  const parsed = readJson(json);
+  return Array.isArray(parsed) ? parsed.map(String) : [];
 }

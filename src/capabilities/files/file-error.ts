@@ -10,14 +10,12 @@ export function describeFileError(error: unknown, path: string): unknown {
       return fail(mountOf(path) === undefined ? `There is no ${shown} in the workspace.` : `There is no ${shown}.`, error);
     case 'ENOTDIR':
     case 'ELOOP':
-    case 'ENXIO':
-      return new HotcellError(
-        'file-refused',
-        `${shown} leads through something that is no folder or file; links are not followed.`,
-        {
-          cause: error,
-        },
-      );
+    case 'ENXIO': {
+      const message = `${shown} leads through something that is no folder or file; links are not followed.`;
+      return new HotcellError('file-refused', message, {
+        cause: error,
+      });
+    }
     case 'EISDIR':
       return fail(`${shown} is a folder, not a file.`, error);
     case 'EEXIST':

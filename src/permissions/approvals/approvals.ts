@@ -4,8 +4,7 @@ import type { EventLog } from '../../events/event.ts';
 import type { Store } from '../../store/store-types.ts';
 import { createExpiry } from '../expiry.ts';
 import { decideAnswerer } from './approval-answerer.ts';
-import { hashShown, shortenDetails } from './approval-details.ts';
-import { readApproval, toApprovalRow } from './approval-rows.ts';
+import { hashShown, readApproval, shortenDetails, toApprovalRow } from './approval-rows.ts';
 import type {
   AnswerContent,
   Answerer,

@@ -2,7 +2,7 @@ import { countedAs } from '../../config/counted-callers.ts';
 import { shareQueue } from '../../config/quotas/quota.ts';
 import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { sizeOfDetails } from './approval-details.ts';
+import { sizeOfDetails } from './approval-rows.ts';
 import type { Approval, ApprovalRequest } from './approval-types.ts';
 
 /** The most questions that may be open. */

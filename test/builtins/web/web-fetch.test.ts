@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPageReader } from '../../../src/builtins/web/read-page.ts';
 import { renderPage } from '../../../src/builtins/web/render-page.ts';
+import { createPageReader } from '../../../src/builtins/web/web-fetch.ts';
 import { startSmallDaemon } from '../../small-daemon.ts';
 import { serveWeb } from '../web-server.ts';
 

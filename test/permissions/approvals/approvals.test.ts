@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { quotas } from '../../../src/config/quotas.ts';
-import { hashShown, shortenDetails } from '../../../src/permissions/approvals/approval-details.ts';
+import { hashShown, shortenDetails } from '../../../src/permissions/approvals/approval-rows.ts';
 import type { ApprovalRequest } from '../../../src/permissions/approvals/approval-types.ts';
 import type { ApprovalParts } from '../../../src/permissions/approvals/approvals.ts';
 import { ann, openQuestions, operator, question } from '../approval-books.ts';

@@ -3,7 +3,7 @@ import type { Caller } from '../../../callers/caller.ts';
 import type { Readable } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { decideAnswerer } from '../../../permissions/approvals/approval-answerer.ts';
-import { hashShown, shortenDetails } from '../../../permissions/approvals/approval-details.ts';
+import { hashShown, shortenDetails } from '../../../permissions/approvals/approval-rows.ts';
 import type { Answerer, Approval } from '../../../permissions/approvals/approval-types.ts';
 import { type ApprovalView, approvalContracts } from '../../contracts/access/approvals.ts';
 import { implement, type Operation } from '../../operation.ts';
