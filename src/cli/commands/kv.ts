@@ -8,10 +8,8 @@ import { omitUndefined } from '../../config/json-object.ts';
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../../config/read/json-nesting.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { type KvEntryView, kvContracts, kvEntry } from '../../operations/contracts/kv.ts';
-import { tame } from '../render/style.ts';
-import { renderTable } from '../render/table.ts';
 import type { CliSession } from '../session.ts';
-import { addClientCommand, addOperation } from './command.ts';
+import { addClientCommand, addListing, addOperation } from './command.ts';
 
 const callerHelp = 'whose values: a caller id, or * for those that all share';
 const ofPlugin = { arguments: { '<plugin>': 'its name' }, options: { '--caller <id>': callerHelp } } as const;
@@ -23,23 +21,22 @@ export function registerKv(program: Command, session: CliSession): void {
   const kv = program.command('kv');
   const { style, io } = session;
 
-  addOperation(kv, session, {
+  addListing(kv, session, {
     ...ofPlugin,
     name: 'list',
     about: 'list the keys of a plugin with their sizes',
     reach: 'alone',
     contract: kvContracts.list,
-    show({ plugin, items, owners, next }) {
-      if (items.length === 0) return `"${tame(plugin)}" keeps no values.\n`;
+    empty: ({ plugin }) => `"${plugin}" keeps no values.\n`,
+    columns: [
+      { head: 'CALLER', text: (row) => row.caller },
+      { head: 'BYTES', text: (row) => String(row.bytes) },
+      { head: 'KEY', text: (row) => row.key },
+    ],
+    before({ items, owners, next }) {
+      if (items.length === 0) return;
       const total = owners.reduce((sum, { bytes }) => sum + bytes, 0);
       session.note(style.dim(`${total} bytes in all${next === undefined ? '' : '; there are more keys: hotcell kv export'}.\n`));
-      type Row = (typeof items)[number];
-      const columns = [
-        { head: 'CALLER', text: (row: Row) => tame(row.caller) },
-        { head: 'BYTES', text: (row: Row) => String(row.bytes) },
-        { head: 'KEY', text: (row: Row) => tame(row.key) },
-      ];
-      return renderTable(items, columns, io.columns);
     },
   });
 

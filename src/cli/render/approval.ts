@@ -1,7 +1,7 @@
 import type { ApprovalView } from '../../operations/contracts/access/approvals.ts';
 import { cleanUntrustedText, describeUntrustedValue } from '../../permissions/untrusted-text.ts';
 import type { Style } from './style.ts';
-import { type Column, renderTable } from './table.ts';
+import { type Column, renderFacts, renderTable } from './table.ts';
 import { formatTime } from './time-text.ts';
 
 const reasons: Readonly<Record<ApprovalView['reason'], string>> = {
@@ -36,24 +36,19 @@ export function renderApprovals(
 /** One question with everything that a person needs to judge it. */
 export function renderApproval(approval: ApprovalView, style: Style): string {
   const { plugin, tool, executionId, caller, session, details } = approval;
-  const rows: ReadonlyArray<readonly [string, string | undefined]> = [
+  const facts: [string, string | undefined][] = [
     ['plugin', plugin],
     ['tool', tool],
     ['why', reasons[approval.reason]],
     ['caused by', caller],
     ['session', session],
     ['execution', executionId],
-    ...Object.entries(details).map(([key, value]) => [cleanUntrustedText(key, 40), describeDetail(value)] as const),
+    ...Object.entries(details).map(
+      ([key, value]) => [cleanUntrustedText(key, 40), describeDetail(value)] satisfies [string, string],
+    ),
     ['expires', formatTime(approval.expiresAtMs)],
   ];
-  const width = Math.max(...rows.map(([name]) => name.length));
-  const lines = rows.flatMap(([name, text]) => {
-    if (text === undefined) return [];
-    const [first = '', ...rest] = text.split('\n');
-    const margin = ' '.repeat(width + 4);
-    return [`  ${style.dim(name.padEnd(width))}  ${first}\n`, ...rest.map((line) => `${margin}${line}\n`)];
-  });
-  return `${style.yellow('?')} ${style.bold(quoteQuestion(approval))}\n${lines.join('')}`;
+  return `${style.yellow('?')} ${style.bold(quoteQuestion(approval))}\n${renderFacts(facts, style)}`;
 }
 
 /** The question on one line; the words of a plugin stand in quotes. */

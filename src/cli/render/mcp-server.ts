@@ -1,7 +1,7 @@
 import type { McpServerView } from '../../mcp-servers/server-types.ts';
 import { cleanUntrustedText } from '../../permissions/untrusted-text.ts';
 import type { Style } from './style.ts';
-import type { Column } from './table.ts';
+import { type Column, renderFacts } from './table.ts';
 import { formatTime } from './time-text.ts';
 
 /** The columns of a list of MCP servers. */
@@ -34,7 +34,7 @@ export function renderMcpServer(server: McpServerView, style: Style): string {
   const { name, state, target, transport, era, protocolVersion, serverName = '', serverVersion = '', lastError } = server;
   const shown = (texts: readonly string[]) =>
     texts.length === 0 ? undefined : texts.map((text) => cleanUntrustedText(text, 200)).join('\n');
-  const rows: ReadonlyArray<readonly [string, string | undefined]> = [
+  const facts: [string, string | undefined][] = [
     ['since', formatTime(server.sinceMs)],
     ['reached by', `${transport}: ${cleanUntrustedText(target, 500)}`],
     ['calls itself', serverName === '' ? undefined : cleanUntrustedText(`${serverName} ${serverVersion}`, 200)],
@@ -45,8 +45,5 @@ export function renderMcpServer(server: McpServerView, style: Style): string {
     ['left out', shown(server.problems)],
     ['next', sayNext(server)],
   ];
-  const lines = rows.flatMap(([label, text]) =>
-    text === undefined ? [] : [`${style.dim(label.padEnd(14))} ${text.replaceAll('\n', `\n${' '.repeat(15)}`)}\n`],
-  );
-  return `${style.bold(name)} is ${state}.\n\n${lines.join('')}`;
+  return `${style.bold(name)} is ${state}.\n\n${renderFacts(facts, style, '')}`;
 }

@@ -5,7 +5,7 @@ import type { PluginView } from '../../plugins/plugin-types.ts';
 import type { TextCheck } from '../../plugins/supervisor-types.ts';
 import { renderDiagnostic } from './error.ts';
 import { type Style, tame } from './style.ts';
-import { type Column, renderTable } from './table.ts';
+import { renderFacts } from './table.ts';
 import { formatDuration, formatTime } from './time-text.ts';
 
 /** The state of a plugin in its colour. */
@@ -15,28 +15,11 @@ export function paintState(state: string, style: Style): string {
   return /^(pending-grant|loading)/.test(state) ? style.yellow(state) : style.dim(state);
 }
 
-/** Plugins as a table. */
-export function renderPlugins(plugins: readonly PluginView[], style: Style, width: number | undefined): string {
-  const columns: readonly Column<PluginView>[] = [
-    { head: 'NAME', text: (row) => row.name, paint: style.bold },
-    { head: 'VERSION', text: (row) => row.version },
-    { head: 'STATE', text: (row) => row.state, paint: (text) => paintState(text, style) },
-    { head: 'GEN', text: (row) => String(row.generation ?? '-') },
-    { head: 'TOOLS', text: (row) => String(row.tools.length) },
-    { head: 'PATH', text: (row) => row.path },
-    { head: 'ABOUT', text: (row) => `${describeRepair(row)}${row.diagnostic?.message ?? describeAbout(row)}` },
-  ];
-  return renderTable(plugins, columns, width);
-}
-
-function describeRepair({ repair, health }: PluginView): string {
-  if (health?.outcome === 'failed') return `[health check failed] `;
-  if (repair?.id === undefined) return '';
-  return `[repair ${repair.state}: hotcell repair show ${repair.id}] `;
-}
-
-function describeAbout({ shape, description }: PluginView): string {
-  return shape === undefined ? description : `${description} (${shape})`.trimStart();
+/** What is to be known of a plugin first: its health or its repair, then what is wrong with it or what it is. */
+export function describePlugin({ repair, health, diagnostic, shape, description }: PluginView): string {
+  const about = diagnostic?.message ?? (shape === undefined ? description : `${description} (${shape})`.trimStart());
+  if (health?.outcome === 'failed') return `[health check failed] ${about}`;
+  return repair?.id === undefined ? about : `[repair ${repair.state}: hotcell repair show ${repair.id}] ${about}`;
 }
 
 /** One plugin in full. */
@@ -64,10 +47,9 @@ export function renderPlugin(plugin: PluginView, style: Style): string {
     ['to allow it', describeNeed(plugin)],
     ...plugin.warnings.map((warning): [string, string] => ['warning', style.yellow(tame(warning))]),
   ];
-  const lines = facts.flatMap(([name, value]) => (value === undefined ? [] : [`  ${style.dim(name.padEnd(20))} ${value}`]));
   const head = `${style.bold(tame(`${plugin.name} ${plugin.version}`))}\n${tame(plugin.description)}\n\n`;
   const tail = plugin.diagnostic === undefined ? '' : `\n${renderDiagnostic(plugin.diagnostic, style)}`;
-  return `${head}${lines.join('\n')}\n${tail}`;
+  return `${head}${renderFacts(facts, style)}${tail}`;
 }
 
 /** What would come of a text as a plugin. */

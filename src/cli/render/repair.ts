@@ -1,9 +1,6 @@
 import type { RepairItem } from '../../operations/contracts/repairs.ts';
 import { reveal, type Style, tame } from './style.ts';
-import { type Column, renderTable } from './table.ts';
-import { formatTime } from './time-text.ts';
-
-type RepairRow = Omit<RepairItem, 'attempts' | 'proposal'>;
+import { renderFacts } from './table.ts';
 
 const good: readonly string[] = ['published', 'applied'];
 const bad: readonly string[] = ['given-up', 'interrupted', 'expired'];
@@ -13,20 +10,6 @@ export function paintRepair(state: string, style: Style): string {
   if (good.includes(state)) return style.green(state);
   if (bad.includes(state)) return style.red(state);
   return state === 'proposed' ? style.yellow(state) : style.dim(state);
-}
-
-/** Repairs as a table. */
-export function renderRepairs(repairs: readonly RepairRow[], style: Style, width: number | undefined): string {
-  const columns: readonly Column<RepairRow>[] = [
-    { head: 'REPAIR', text: (row) => row.id, paint: style.bold },
-    { head: 'TIME', text: (row) => formatTime(row.startedAtMs) },
-    { head: 'PLUGIN', text: (row) => tame(row.plugin) },
-    { head: 'STATE', text: (row) => row.state, paint: (text) => paintRepair(text, style) },
-    { head: 'FAILURE', text: (row) => row.class },
-    { head: 'TRIED', text: (row) => String(row.tried) },
-    { head: 'ABOUT', text: (row) => tame(row.reason) },
-  ];
-  return renderTable(repairs, columns, width);
 }
 
 /** One repair: the failure, what was tried, and the difference that a person decides about. */
@@ -48,12 +31,11 @@ export function renderRepair(repair: RepairItem, style: Style): string {
     ['asks for', proposal?.asks.length ? style.yellow(tame(proposal.asks.join('; '))) : undefined],
     ['model', repair.tokens === 0 ? undefined : `${repair.tokens} tokens, ${repair.cost.toFixed(4)}`],
   ];
-  const lines = facts.flatMap(([name, text]) => (text === undefined ? [] : [`  ${style.dim(name.padEnd(9))} ${text}\n`]));
   const tried = repair.attempts.map(({ by, outcome, note, checks }) => {
     const failed = checks.filter((check) => check.outcome === 'failed').map(({ name, detail }) => `      ${name}: ${detail}\n`);
     return `  ${outcome === 'mended' ? style.green('✓') : style.red('✗')} ${tame(by)}: ${outcome}. ${tame(note)}\n${tame(failed.join(''))}`;
   });
-  const head = `${style.bold(repair.id)} of ${tame(repair.plugin)}\n${lines.join('')}`;
+  const head = `${style.bold(repair.id)} of ${tame(repair.plugin)}\n${renderFacts(facts, style)}`;
   const trials = tried.length === 0 ? '' : `\nTried:\n${tried.join('')}`;
   return `${head}${trials}${proposal === undefined ? '' : `\n${renderDiff(proposal.diff, style)}`}`;
 }

@@ -1,4 +1,4 @@
-import { columnsOf, tame } from './style.ts';
+import { columnsOf, type Style, tame } from './style.ts';
 
 /** One column: its head and what a row shows in it. */
 export interface Column<Row> {
@@ -35,6 +35,17 @@ export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<
       .join(gap),
   );
   return `${[head, ...lines].map((line) => line.trimEnd()).join('\n')}\n`;
+}
+
+/** What is known of one thing, a fact a line under its label; what is absent or empty is left out. */
+export function renderFacts(facts: ReadonlyArray<readonly [string, string | undefined]>, style: Style, indent = '  '): string {
+  const width = Math.max(0, ...facts.map(([label]) => label.length)) + gap.length;
+  const margin = `\n${indent}${' '.repeat(width)}`;
+  return facts
+    .map(([label, text = '']) =>
+      text === '' ? '' : `${indent}${style.dim(label.padEnd(width))}${text.replaceAll('\n', margin)}\n`,
+    )
+    .join('');
 }
 
 function widthOf(text: string): number {

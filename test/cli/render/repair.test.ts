@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { renderRepair, renderRepairs } from '../../../src/cli/render/repair.ts';
+import { renderRepair } from '../../../src/cli/render/repair.ts';
 import { createStyle } from '../../../src/cli/render/style.ts';
 import type { RepairItem } from '../../../src/operations/contracts/repairs.ts';
 
@@ -84,18 +84,5 @@ describe('renderRepair', () => {
     const windows = patch('@@ -1,2 +1,2 @@', ' {\r', '-a\r', '+b\r');
     expect(lastLines(renderRepair(repair(windows), plain), 3)).toEqual([' {', '-a', '+b']);
     expect(lastLines(renderRepair(repair(hunk('a\r', 'a')), plain), 2)).toEqual(['-a<U+000D>', '+a']);
-  });
-});
-
-describe('renderRepairs', () => {
-  it('keeps columns under their heads, and cuts the last one, with wide characters too', () => {
-    const rows = [repair('', { plugin: '天気', reason: '晴れ'.repeat(40) }), repair('', { plugin: 'greet', reason: 'short' })];
-    const [head = '', first = '', second = ''] = renderRepairs(rows, plain, 100).split('\n');
-    const at = head.indexOf('STATE');
-    expect(second.slice(at)).toMatch(/^proposed/);
-    // Two characters of two columns each.
-    expect(first.slice(at - 2)).toMatch(/^proposed/);
-    expect(first).toMatch(/晴れ晴?…$/);
-    expect([...first].reduce((sum, char) => sum + (char > '\u2e80' ? 2 : 1), 0)).toBeLessThanOrEqual(100);
   });
 });

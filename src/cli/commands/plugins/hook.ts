@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { type HookItem, hookContracts } from '../../../operations/contracts/hooks.ts';
+import { cleanUntrustedText } from '../../../permissions/untrusted-text.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { askYesNo } from '../../questions/ask.ts';
-import { renderHook, renderHooks } from '../../render/hook.ts';
+import { renderHook } from '../../render/hook.ts';
 import { tame } from '../../render/style.ts';
 import type { CliSession } from '../../session.ts';
-import { addClientCommand, addOperation } from '../command.ts';
+import { addClientCommand, addListing, addOperation } from '../command.ts';
 
 const onHook = { arguments: { '<name>': 'NAME, or SKILL/NAME' } } as const;
 const offNotice = 'Hooks are switched off, by hooks.enabled in the config or by safe mode: none of them runs.\n';
@@ -14,19 +15,21 @@ const offNotice = 'Hooks are switched off, by hooks.enabled in the config or by 
 /** Adds `hotcell hook …`. */
 export function registerHook(program: Command, session: CliSession): void {
   const hook = program.command('hook');
-  const { style, io } = session;
+  const { style } = session;
 
-  addOperation(hook, session, {
+  addListing(hook, session, {
     name: 'list',
     isDefault: true,
     about: 'list the hooks of the data folder and of skills',
     contract: hookContracts.list,
-    show({ isOn, items }) {
-      if (!isOn) session.note(style.yellow(offNotice));
-      return items.length === 0
-        ? 'No hooks. One is a folder with a HOOK.md in hooks/ of the data folder.\n'
-        : renderHooks(items, style, io.columns);
-    },
+    before: ({ isOn }) => (isOn ? undefined : session.note(style.yellow(offNotice))),
+    empty: 'No hooks. One is a folder with a HOOK.md in hooks/ of the data folder.\n',
+    columns: [
+      { head: 'HOOK', text: (row) => row.name, paint: style.bold },
+      { head: 'STATE', text: (row) => row.state },
+      { head: 'EVENTS', text: (row) => row.events.join(' ') || '-' },
+      { head: 'ABOUT', text: (row) => cleanUntrustedText(row.problem ?? row.description) },
+    ],
   });
 
   addOperation(hook, session, {

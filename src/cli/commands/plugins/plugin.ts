@@ -7,7 +7,7 @@ import { pluginStates } from '../../../plugins/plugin-types.ts';
 import type { ReloadResult } from '../../../plugins/supervisor-types.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { renderDiagnostic } from '../../render/error.ts';
-import { renderCheck, renderPlugin, renderPlugins } from '../../render/plugin.ts';
+import { describePlugin, paintState, renderCheck, renderPlugin } from '../../render/plugin.ts';
 import { type Style, tame } from '../../render/style.ts';
 import { formatDuration, formatTime } from '../../render/time-text.ts';
 import type { CliSession } from '../../session.ts';
@@ -23,17 +23,24 @@ export function registerPlugin(program: Command, session: CliSession): void {
   const plugin = program.command('plugin');
   const { style, io } = session;
 
-  addOperation(plugin, session, {
+  addListing(plugin, session, {
     name: 'list',
     isDefault: true,
     about: 'list the plugins with their states',
     options: { '--state <state>': { about: 'only those in this state', choices: pluginStates } },
     contract: pluginContracts.list,
-    show({ items, passedOver = [] }, { state }) {
-      const none = state === undefined ? 'No plugins. Make one: hotcell plugin new NAME\n' : `No plugin is ${state}.\n`;
-      session.print(items.length > 0 ? renderPlugins(items, style, io.columns) : none);
+    empty: ({ state }) => (state === undefined ? 'No plugins. Make one: hotcell plugin new NAME\n' : `No plugin is ${state}.\n`),
+    columns: [
+      { head: 'NAME', text: (row) => row.name, paint: style.bold },
+      { head: 'VERSION', text: (row) => row.version },
+      { head: 'STATE', text: (row) => row.state, paint: (text) => paintState(text, style) },
+      { head: 'GEN', text: (row) => String(row.generation ?? '-') },
+      { head: 'TOOLS', text: (row) => String(row.tools.length) },
+      { head: 'PATH', text: (row) => row.path },
+      { head: 'ABOUT', text: describePlugin },
+    ],
+    after({ passedOver = [] }) {
       for (const { reason } of passedOver) session.note(`${style.yellow('!')} ${tame(reason)}\n`);
-      return '';
     },
   });
 

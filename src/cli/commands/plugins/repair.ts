@@ -1,18 +1,19 @@
 import type { Command } from 'commander';
 import { repairContracts } from '../../../operations/contracts/repairs.ts';
 import { repairStates } from '../../../repair/repair.ts';
-import { paintRepair, renderRepair, renderRepairs } from '../../render/repair.ts';
+import { paintRepair, renderRepair } from '../../render/repair.ts';
 import { tame } from '../../render/style.ts';
+import { formatTime } from '../../render/time-text.ts';
 import type { CliSession } from '../../session.ts';
-import { addOperation } from '../command.ts';
+import { addListing, addOperation } from '../command.ts';
 
 /** Adds `hotcell repair …`. */
 export function registerRepair(program: Command, session: CliSession): void {
   const repair = program.command('repair');
-  const { style, io } = session;
+  const { style } = session;
   const onRepair = { arguments: { '<id>': 'id of the repair' } } as const;
 
-  addOperation(repair, session, {
+  addListing(repair, session, {
     name: 'list',
     isDefault: true,
     about: 'list the repairs of failed plugins, newest first',
@@ -22,7 +23,16 @@ export function registerRepair(program: Command, session: CliSession): void {
       '--limit <n>': { about: 'how many', range: [1, 1000], usual: 100 },
     },
     contract: repairContracts.list,
-    show: ({ items }) => (items.length === 0 ? 'No repairs.\n' : renderRepairs(items, style, io.columns)),
+    empty: 'No repairs.\n',
+    columns: [
+      { head: 'REPAIR', text: (row) => row.id, paint: style.bold },
+      { head: 'TIME', text: (row) => formatTime(row.startedAtMs) },
+      { head: 'PLUGIN', text: (row) => tame(row.plugin) },
+      { head: 'STATE', text: (row) => row.state, paint: (text) => paintRepair(text, style) },
+      { head: 'FAILURE', text: (row) => row.class },
+      { head: 'TRIED', text: (row) => String(row.tried) },
+      { head: 'ABOUT', text: (row) => tame(row.reason) },
+    ],
   });
 
   addOperation(repair, session, {

@@ -11,7 +11,7 @@ import {
 import { exitCodeFor } from '../../exit-codes.ts';
 import { renderExecutionError } from '../../render/error.ts';
 import { type Style, tame } from '../../render/style.ts';
-import { renderTable } from '../../render/table.ts';
+import { renderFacts, renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';
 import { addClientCommand, addListing, addOperation } from '../command.ts';
 
@@ -169,16 +169,16 @@ function renderScripts({ style, io }: CliSession, scripts: readonly SkillScriptV
 function renderPackages(view: SkillPackagesView, style: Style): string {
   if (view.source === 'none' && view.problem === undefined) return 'No packages are asked for.\n';
   const { packages, shadowed, command = '', image, build = '', problem, skills } = view;
-  const facts = [
-    ['source', view.source === 'none' ? '' : view.source],
-    ['packages', packages.join(' ')],
-    ['not used', shadowed.join(', ')],
-    ['with Nix', command],
-    ['image', image === undefined ? '' : `${image.name} (${image.state})`],
-    ['build', build],
+  const facts: [string, string][] = [
+    ['source', view.source === 'none' ? '' : tame(view.source)],
+    ['packages', tame(packages.join(' '))],
+    ['not used', tame(shadowed.join(', '))],
+    ['with Nix', tame(command)],
+    ['image', image === undefined ? '' : tame(`${image.name} (${image.state})`)],
+    ['build', tame(build)],
   ];
   return [
-    ...facts.map(([head = '', text = '']) => (text === '' ? '' : `${style.dim(head.padEnd(10))}${tame(text)}\n`)),
+    renderFacts(facts, style, ''),
     problem === undefined ? '' : `${style.yellow('!')} ${tame(problem)}\n`,
     image?.fix === undefined ? '' : `${style.green('Fix:')} ${tame(image.fix)}\n`,
     build === '' ? '' : style.dim(`The recipe for it: hotcell skill packages ${skills.join(' ')} --recipe\n`),

@@ -8,7 +8,7 @@ import { formatWords, sampleArguments } from '../../calling/sample-arguments.ts'
 import { tame } from '../../render/style.ts';
 import { renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';
-import { addClientCommand, addOperation } from '../command.ts';
+import { addClientCommand, addListing, addOperation } from '../command.ts';
 
 const toolArgument = { '<ref>': 'name, name@version or name@range' } as const;
 /** Takes a setting back. */
@@ -19,23 +19,22 @@ export function registerTool(program: Command, session: CliSession): void {
   const tool = program.command('tool');
   const { style, io } = session;
 
-  addOperation(tool, session, {
+  addListing(tool, session, {
     name: 'list',
     about: 'list the tools that can be called',
     arguments: { '[query]': 'only those that mention this' },
     reach: 'alone',
     contract: toolContracts.list,
     input: ({ query: q }) => omitUndefined({ q }),
-    show({ items, total, next }, { query }) {
-      if (total === 0) return query === undefined ? 'No tools.\n' : `No tool mentions "${query}".\n`;
-      const columns = [
-        { head: 'TOOL', text: (row: ToolView) => row.ref, paint: style.bold },
-        { head: 'MODE', text: (row: ToolView) => row.mode },
-        { head: 'PLUGIN', text: (row: ToolView) => (row.byVersionOnly ? `${row.plugin} (by version only)` : row.plugin) },
-        { head: 'ABOUT', text: (row: ToolView) => row.description },
-      ];
+    empty: ({ query }) => (query === undefined ? 'No tools.\n' : `No tool mentions "${query}".\n`),
+    columns: [
+      { head: 'TOOL', text: (row) => row.ref, paint: style.bold },
+      { head: 'MODE', text: (row) => row.mode },
+      { head: 'PLUGIN', text: (row) => (row.byVersionOnly ? `${row.plugin} (by version only)` : row.plugin) },
+      { head: 'ABOUT', text: (row) => row.description },
+    ],
+    before({ items, total, next }) {
       if (next !== undefined) session.note(`${total - items.length} more; narrow it down with a query.\n`);
-      return renderTable(items, columns, io.columns);
     },
   });
 

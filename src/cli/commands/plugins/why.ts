@@ -10,7 +10,7 @@ import { renderMcpServer } from '../../render/mcp-server.ts';
 import { describeNeed, formatPermissions, paintState } from '../../render/plugin.ts';
 import { renderRepairNote } from '../../render/repair.ts';
 import { tame } from '../../render/style.ts';
-import { renderTable } from '../../render/table.ts';
+import { renderFacts, renderTable } from '../../render/table.ts';
 import { formatTime } from '../../render/time-text.ts';
 import type { CliSession } from '../../session.ts';
 import { addCommand, withDaemon } from '../command.ts';
@@ -44,9 +44,8 @@ export function registerWhy(program: Command, session: CliSession): void {
         ['to allow it', describeNeed(why)],
         ['waiting', waitingGeneration === undefined ? undefined : `generation ${waitingGeneration}, until that is granted`],
       ] as const;
-      const lines = facts.flatMap(([label, text]) => (text === undefined ? [] : [`${style.dim(label.padEnd(20))} ${text}\n`]));
       const isAsking = !isNothing(requested) || !isNothing(granted);
-      if (isAsking) session.print(`\n${lines.join('')}`);
+      if (isAsking) session.print(`\n${renderFacts(facts, style, '')}`);
       if (why.diagnostic !== undefined) session.print(`\n${renderDiagnostic(why.diagnostic, style)}`);
       if (why.health !== undefined)
         session.print(`\n${style.dim('health')} ${tame(`${why.health.outcome}. ${why.health.detail}`)}\n`);
