@@ -49,11 +49,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
 async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon> {
   const foundation = layFoundation(options, closers);
-  const { config, openedConfig, version, log, startedAtMs, store, secrets, events, logFault } = foundation;
+  const { config, openedConfig, version, log, store, secrets, events, logFault } = foundation;
 
   const names = openNames(foundation);
   const tools = openTools(foundation, names);
-  const { registry, settings, switches, news, toolUses, offered } = tools;
+  const { registry, news } = tools;
   const findOwner = (programKey: string) =>
     registry.list().find(({ served: { unit } }) => unit.runner.by === 'engine' && unit.runner.program.key === programKey);
   const { engines, commands } = await openEngines(foundation, {
@@ -149,44 +149,18 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     registry,
   });
   const parts = {
-    config,
-    configState: openedConfig.state,
-    plugins,
-    units,
-    skills,
-    grants,
-    approvals,
-    grantQuestions,
-    uses,
-    tools: registry,
-    settings,
-    switches,
-    news,
-    toolUses,
-    offered,
-    registered,
-    repairs,
-    authoring,
-    health,
-    names,
-    caller,
-    executions,
-    loops,
-    replays,
-    tryProposal,
-    events,
-    store,
-    keys,
-    forgetAnonymous: anonymous.forget,
-    secrets,
+    ...foundation,
+    ...consents,
+    ...tools,
     ...models,
+    ...{ plugins, units, skills, registered, names, caller, executions, loops, replays, tryProposal, keys, mcp, schedules },
+    ...{ repairs, authoring, health },
+    configState: openedConfig.state,
+    tools: registry,
+    forgetAnonymous: anonymous.forget,
     images: commands.images,
     containers: commands,
     hooks: hooks.registry,
-    mcp,
-    schedules,
-    version,
-    startedAtMs,
   };
   const operations = createOperations(parts);
   const doors = createAuthenticator({

@@ -1,7 +1,7 @@
 import { finished } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { McpDoor, McpDoorParts } from '../mcp-door/mcp-door.ts';
-import type { McpClientView } from '../operations/contracts/mcp-clients.ts';
+import type { McpClientView } from '../operations/contracts/mcp.ts';
 import { type Authenticate, admit, refuseEnded } from './admission/auth.ts';
 import type { DoorShares } from './admission/shares.ts';
 import { toHotcellError } from './problem-reply.ts';

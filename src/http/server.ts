@@ -10,7 +10,7 @@ import type { EventLog } from '../events/event.ts';
 import { createResourceWatches, type ResourceWatches } from '../events/resource-watches.ts';
 import type { GatewayParts } from '../gateway/gateway.ts';
 import type { ModelTotals } from '../models/meter.ts';
-import { mcpClientContracts } from '../operations/contracts/mcp-clients.ts';
+import { mcpClientContracts } from '../operations/contracts/mcp.ts';
 import { prepareOperations } from '../operations/invoke.ts';
 import { implement, type Operation } from '../operations/operation.ts';
 import { registerA2aRoute } from './a2a-route.ts';

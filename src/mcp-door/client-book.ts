@@ -3,7 +3,7 @@ import type { Caller } from '../callers/caller.ts';
 import { BoundedMap } from '../collections/bounded-map.ts';
 import { countedAs } from '../config/counted-callers.ts';
 import { isObject } from '../config/json-object.ts';
-import type { McpClientView } from '../operations/contracts/mcp-clients.ts';
+import type { McpClientView } from '../operations/contracts/mcp.ts';
 
 interface Entry {
   readonly caller: string;

@@ -3,13 +3,11 @@ import { createAuditOperations } from './handlers/access/audit.ts';
 import { createGrantOperations } from './handlers/access/grants.ts';
 import { createKeyOperations } from './handlers/access/keys.ts';
 import { createSecretOperations } from './handlers/access/secrets.ts';
-import { createConfigOperations } from './handlers/config.ts';
 import { createContainerOperations } from './handlers/containers.ts';
-import { createDoctorOperations, createStatusOperations } from './handlers/daemon.ts';
+import { createDaemonOperations } from './handlers/daemon.ts';
 import { createEventOperations } from './handlers/events.ts';
 import { createExecutionOperations } from './handlers/executions.ts';
 import { createHookOperations } from './handlers/hooks.ts';
-import { createImageOperations } from './handlers/images.ts';
 import { createKvOperations } from './handlers/kv.ts';
 import { createLoopOperations } from './handlers/loops.ts';
 import { createMcpOperations } from './handlers/mcp.ts';
@@ -39,7 +37,6 @@ export function createOperations(parts: OperationParts): readonly Operation[] {
     ...createModelOperations(parts),
     ...createKvOperations(parts),
     ...createScheduleOperations(parts),
-    ...createImageOperations(parts),
     ...createContainerOperations(parts),
     ...createSkillOperations(parts),
     ...createHookOperations(parts),
@@ -47,9 +44,7 @@ export function createOperations(parts: OperationParts): readonly Operation[] {
     ...createMcpOperations(parts),
     ...createEventOperations(parts),
     ...createAuditOperations(parts),
-    ...createConfigOperations(parts),
-    ...createDoctorOperations(parts),
-    ...createStatusOperations(parts),
+    ...createDaemonOperations(parts),
   ];
   return Object.freeze(operations.map((operation) => redactErrors(operation, parts.secrets.redactor)));
 }

@@ -121,7 +121,7 @@ describe('runCli without a daemon', () => {
 describe('runCli with wrong usage', () => {
   it('answers 2 and names near commands', async () => {
     for (const [argv, said] of [
-      [['plugn'], 'Did you mean plugin?'],
+      [['plugn'], 'Did you mean "plugin"?'],
       [['plugin', 'lst'], 'Did you mean "list"?'],
       [['config', 'shw'], 'There is no command "config shw". Did you mean "show"?'],
       [['call'], 'name'],

@@ -109,7 +109,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     about: { images: 'images in which native commands run' },
-    load: async () => (await import('./daemon/images.ts')).registerImages,
+    load: async () => (await import('./daemon/containers.ts')).registerImages,
   },
   {
     about: { containers: 'what runs in containers' },

@@ -3,9 +3,11 @@ import { daemonContracts } from '../contracts/daemon.ts';
 import { runDoctor } from '../doctor/run-doctor.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
+import { hideConfigValues } from './config.ts';
 
-/** How the daemon does. */
-export function createStatusOperations(parts: OperationParts): Operation[] {
+/** How the daemon does, and what it works with. */
+export function createDaemonOperations(parts: OperationParts): Operation[] {
+  const { config, configState, store, catalog } = parts;
   // The clock may be set while the daemon runs.
   const startedAt = performance.now();
   return [
@@ -31,12 +33,7 @@ export function createStatusOperations(parts: OperationParts): Operation[] {
         }),
       };
     }),
-  ];
-}
-
-/** The doctor, asked from outside while the daemon serves. */
-export function createDoctorOperations({ config, configState, store, catalog }: OperationParts): Operation[] {
-  return [
+    implement(daemonContracts.config, () => ({ config: hideConfigValues(config) })),
     implement(daemonContracts.doctor, () =>
       runDoctor({ config, isServing: true, configState: configState(), store, providers: catalog.providers() }),
     ),

@@ -3,7 +3,7 @@ import type { EventFilter } from '../../events/event.ts';
 import type { EventType } from '../../events/event-table.ts';
 import { seesToolName } from '../../tools/seen-by-callers.ts';
 import { eventContracts } from '../contracts/events.ts';
-import { implement, type Operation } from '../operation.ts';
+import { implement, type Operation, type OperationContext } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
 
 const defaultPageSize = 100;
@@ -18,6 +18,23 @@ export function createEventOperations({ events }: OperationParts): Operation[] {
       return { items, ...(isFull ? { next: last.seq } : {}), lastSeq: events.lastSeq() };
     }),
   ];
+}
+
+/** Tells what happens in an execution, or in a loop, to whoever asked for it, until `ended` is there. */
+export async function tellMeanwhile<Ended>(
+  { events }: Pick<OperationParts, 'events'>,
+  id: string,
+  { caller, stream }: OperationContext,
+  ended: () => Promise<Ended>,
+): Promise<Ended> {
+  const endStream =
+    stream && events.subscribe({ ...filterFor(caller, undefined), execution: id }, (event) => stream.event(event));
+  try {
+    stream?.accepted(id);
+    return await ended();
+  } finally {
+    endStream?.();
+  }
 }
 
 /** What somebody may see: an admin everything, a caller what is its own and what is public. */

@@ -1,7 +1,7 @@
 import { executionContracts } from '../contracts/executions.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
-import { filterFor } from './events.ts';
+import { tellMeanwhile } from './events.ts';
 
 const maxFollowMs = 3_600_000;
 
@@ -19,16 +19,9 @@ export function createExecutionOperations({ executions, events, caller: toolCall
       return logs.length === 0 ? execution : { ...execution, logs };
     }),
     implement(executionContracts.follow, async ({ id, waitMs = maxFollowMs }, context) => {
-      const { caller, signal, stream } = context;
+      const { caller, signal } = context;
       executions.get(id, caller);
-      const endStream =
-        stream && events.subscribe({ ...filterFor(caller, undefined), execution: id }, (event) => stream.event(event));
-      try {
-        stream?.accepted(id);
-        await toolCaller.ended(id, waitMs, signal);
-      } finally {
-        endStream?.();
-      }
+      await tellMeanwhile({ events }, id, context, () => toolCaller.ended(id, waitMs, signal));
       return executions.get(id, caller);
     }),
     implement(executionContracts.cancel, ({ id }, { caller }) => ({ id, cancelled: toolCaller.cancel(id, caller) })),

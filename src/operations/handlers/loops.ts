@@ -5,23 +5,17 @@ import { loopContracts } from '../contracts/loops.ts';
 import { pageOfAll } from '../contracts/paging.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
-import { filterFor } from './events.ts';
+import { tellMeanwhile } from './events.ts';
 
 /** What can be done with loops of models and tools. */
 export function createLoopOperations({ loops, events }: Pick<OperationParts, 'loops' | 'events'>): Operation[] {
   return [
     implement(loopContracts.list, (_input, { caller }) => pageOfAll(loops.list(caller).map(showLoop))),
     implement(loopContracts.get, ({ id }, { caller }) => showWhole(loops.get(id, caller))),
-    implement(loopContracts.follow, async ({ id }, { caller, signal, stream }) => {
+    implement(loopContracts.follow, async ({ id }, context) => {
+      const { caller, signal } = context;
       loops.get(id, caller);
-      const endStream =
-        stream && events.subscribe({ ...filterFor(caller, undefined), execution: id }, (event) => stream.event(event));
-      try {
-        stream?.accepted(id);
-        return showWhole(await loops.follow(id, caller, signal));
-      } finally {
-        endStream?.();
-      }
+      return showWhole(await tellMeanwhile({ events }, id, context, () => loops.follow(id, caller, signal)));
     }),
     implement(loopContracts.cancel, ({ id }, { caller }) => ({ id, cancelled: loops.cancel(id, caller) })),
     implement(loopContracts.steer, ({ id, text }, { caller }) => {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { mcpClientContracts } from '../../../operations/contracts/mcp-clients.ts';
+import { mcpClientContracts } from '../../../operations/contracts/mcp.ts';
 import { tame } from '../../render/style.ts';
 import { formatTime } from '../../render/time-text.ts';
 import type { CliSession } from '../../session.ts';

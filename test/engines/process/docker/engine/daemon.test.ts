@@ -8,8 +8,8 @@ import { ownerLabel } from '../../../../../src/engines/process/docker/container/
 import { nameOwner } from '../../../../../src/engines/process/docker/container/containers.ts';
 import { approvalContracts } from '../../../../../src/operations/contracts/access/approvals.ts';
 import { keyContracts } from '../../../../../src/operations/contracts/access/keys.ts';
+import { imageContracts } from '../../../../../src/operations/contracts/containers.ts';
 import { executionContracts } from '../../../../../src/operations/contracts/executions.ts';
-import { imageContracts } from '../../../../../src/operations/contracts/images.ts';
 import { pluginContracts } from '../../../../../src/operations/contracts/plugins.ts';
 import { toolContracts } from '../../../../../src/operations/contracts/tools.ts';
 import { type DaemonHouse, openDaemonHouse } from '../../../../promises/daemon-house.ts';
