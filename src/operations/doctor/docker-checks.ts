@@ -4,52 +4,47 @@ import Value from 'typebox/value';
 import { createDockerClient, describeDockerError, findDockerSocket } from '../../engines/process/docker/docker-client.ts';
 import { createImageBook } from '../../engines/process/docker/images/image-book.ts';
 import { describeImageUses } from '../../engines/process/docker/images/image-uses.ts';
-import type { Finding } from '../contracts/daemon.ts';
-import type { DoctorFacts } from './doctor-facts.ts';
+import { type Check, type CheckResult, info, ok, warn } from './check.ts';
 
 const deadlineMs = 3000;
-const name = 'docker';
 
 /** Does Docker, or Podman in its place, answer, and can it keep what a sandbox needs? Only native commands need it. */
-export async function checkDocker({ config }: DoctorFacts): Promise<Finding> {
+export const checkDocker: Check = async ({ config }) => {
   const isNeeded = Object.keys(config.docker.commands).length > 0 || config.docker.pluginImage !== '';
+  const lack = (message: string, fix: string): CheckResult => (isNeeded ? warn(message, fix) : info(message, fix));
   try {
     const place = { socket: config.docker.socket, env: process.env };
     const docker = await createDockerClient(place)();
-    const [info, version]: unknown[] = await within(Promise.all([docker.info(), docker.version()]));
-    const lacking = findLacks(info);
+    const [facts, version]: unknown[] = await within(Promise.all([docker.info(), docker.version()]));
+    const lacking = findLacks(facts);
     const where = `${nameEngine(version)} answers at ${findDockerSocket(place)}`;
-    if (lacking.length === 0) return { name, status: 'ok', message: `${where}.` };
-    return {
-      name,
-      status: isNeeded ? 'warn' : 'info',
-      message: `${where}, but it lacks what sandboxes need: ${lacking.join(', ')}.`,
-      fix: 'Switch these on in the kernel or in the settings of Docker; commands are refused without them.',
-    };
+    if (lacking.length === 0) return ok(`${where}.`);
+    return lack(
+      `${where}, but it lacks what sandboxes need: ${lacking.join(', ')}.`,
+      'Switch these on in the kernel or in the settings of Docker; commands are refused without them.',
+    );
   } catch (error) {
     const { message, fix } = describeDockerError(error, 'only for native commands and plugins in containers');
-    return { name, status: isNeeded ? 'warn' : 'info', message, fix };
+    return lack(message, fix);
   }
-}
+};
 
 /** Are the images there that the config needs? */
-export async function checkDockerImages({ config }: DoctorFacts): Promise<Finding> {
+export const checkDockerImages: Check = async ({ config }) => {
   const uses = describeImageUses(config);
   const needed = [...uses].filter(([, users]) => users.length > 0).map(([image]) => image);
-  if (needed.length === 0) return { name: 'images', status: 'ok', message: 'The config needs no image.' };
+  if (needed.length === 0) return ok('The config needs no image.');
   try {
     const docker = createDockerClient({ socket: config.docker.socket, env: process.env });
     const book = createImageBook({ docker, allowed: () => needed, pinFile: join(config.dataDir, 'docker-images.json') });
     const states = await book.list();
     const bad = states.filter(({ status }) => status !== 'present');
-    if (bad.length === 0)
-      return { name: 'images', status: 'ok', message: `All ${needed.length} images of the config are there.` };
-    const message = `${bad.map(({ name: image, status }) => `${image} is ${status}`).join(', ')}.`;
-    return { name: 'images', status: 'warn', message, fix: bad.map(({ fix }) => fix).join('; ') };
+    if (bad.length === 0) return ok(`All ${needed.length} images of the config are there.`);
+    return warn(`${bad.map(({ name, status }) => `${name} is ${status}`).join(', ')}.`, bad.map(({ fix }) => fix).join('; '));
   } catch {
-    return { name: 'images', status: 'info', message: 'Not asked: Docker does not answer.' };
+    return info('Not asked: Docker does not answer.');
   }
-}
+};
 
 /** A socket that takes the question and never answers is no engine. */
 function within<Answer>(asking: Promise<Answer>): Promise<Answer> {

@@ -1,32 +1,28 @@
 import type { Finding } from '../contracts/daemon.ts';
-import { checkBrowser, checkConfig, checkDatabase, checkDataDir, checkPort, checkSearch } from './daemon-checks.ts';
+import type { Check, DoctorFacts } from './check.ts';
+import { checkBrowser, checkConfig, checkDatabase, checkDataDir, checkModels, checkPort, checkSearch } from './daemon-checks.ts';
 import { checkDocker, checkDockerImages } from './docker-checks.ts';
-import type { DoctorFacts } from './doctor-facts.ts';
-import { checkDisk, checkNode, checkWatchLimit } from './machine-checks.ts';
-import { checkModels } from './model-checks.ts';
-import { checkDeno, checkEsbuild } from './program-checks.ts';
+import { checkDeno, checkDisk, checkEsbuild, checkNode, checkWatchLimit } from './machine-checks.ts';
 
-type Check = (facts: DoctorFacts) => Finding | Promise<Finding>;
-
-const checks: readonly Check[] = [
-  checkNode,
-  checkConfig,
-  checkDataDir,
-  checkDatabase,
-  checkDisk,
-  checkPort,
-  checkWatchLimit,
-  checkEsbuild,
-  checkDocker,
-  checkDockerImages,
-  checkSearch,
-  checkBrowser,
-  checkModels,
-  () => checkDeno(),
-];
+const checks: Readonly<Record<string, Check>> = {
+  node: checkNode,
+  config: checkConfig,
+  'data directory': checkDataDir,
+  database: checkDatabase,
+  disk: checkDisk,
+  port: checkPort,
+  watches: checkWatchLimit,
+  esbuild: checkEsbuild,
+  docker: checkDocker,
+  images: checkDockerImages,
+  'web search': checkSearch,
+  browser: checkBrowser,
+  models: checkModels,
+  deno: () => checkDeno(),
+};
 
 /** Runs every check. `ok` is false when one of them says that Hotcell cannot work. */
 export async function runDoctor(facts: DoctorFacts): Promise<{ ok: boolean; items: Finding[]; total: number }> {
-  const items = await Promise.all(checks.map(async (check) => check(facts)));
-  return { ok: items.every((item) => item.status !== 'fail'), items, total: items.length };
+  const items = await Promise.all(Object.entries(checks).map(async ([name, check]) => ({ name, ...(await check(facts)) })));
+  return { ok: items.every(({ status }) => status !== 'fail'), items, total: items.length };
 }

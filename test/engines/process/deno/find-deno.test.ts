@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { resolveLimits } from '../../../../src/config/limits.ts';
 import { findDeno, requireDeno } from '../../../../src/engines/process/deno/find-deno.ts';
-import { checkDeno } from '../../../../src/operations/doctor/program-checks.ts';
+import { checkDeno } from '../../../../src/operations/doctor/machine-checks.ts';
 import { createDenoRig, handlerOf } from './deno-rig.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hotcell-find-deno-'));
