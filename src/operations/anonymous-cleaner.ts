@@ -2,20 +2,15 @@ import { deleteAnonymousFolders } from '../capabilities/files/workspaces.ts';
 import { anonymousPrefix } from '../config/counted-callers.ts';
 import type { Store } from '../store/store-types.ts';
 
-/** Deletes what callers without a token leave behind: files and values. Their executions stay, for the operator to see. */
-export interface AnonymousCleaner {
-  /** Of one anonymous caller. Must not reject. */
-  forget(callerId: string): Promise<void>;
-  /** Of all: what a daemon that crashed did not get to. */
-  forgetAll(): Promise<void>;
-}
-
-/** Creates the cleaner. `onFault` hears what could not be deleted; it must not throw. */
+/**
+ * Deletes what callers without a token leave behind: files and values. Their executions stay, for the operator to see. `onFault`
+ * hears what could not be deleted; it must not throw.
+ */
 export function createAnonymousCleaner(parts: {
   readonly store: Pick<Store, 'kv'>;
   readonly dataDir: string;
   readonly onFault: (error: unknown) => void;
-}): AnonymousCleaner {
+}) {
   const { store, dataDir, onFault } = parts;
   async function forget(prefix: string, callerId?: string): Promise<void> {
     try {
@@ -25,5 +20,10 @@ export function createAnonymousCleaner(parts: {
       onFault(error);
     }
   }
-  return { forget: (callerId) => forget(callerId, callerId), forgetAll: () => forget(anonymousPrefix) };
+  return {
+    /** Of one anonymous caller. Does not reject. */
+    forget: (callerId: string) => forget(callerId, callerId),
+    /** Of all: what a daemon that crashed did not get to. */
+    forgetAll: () => forget(anonymousPrefix),
+  };
 }

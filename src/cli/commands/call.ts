@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Client } from '../../client/client.ts';
 import { omitUndefined } from '../../config/json-object.ts';
@@ -7,11 +9,17 @@ import { parseArguments, parsePipedArguments, readCommandArguments } from '../ca
 import { callAndFollow } from '../calling/follow-call.ts';
 import { printAnswer } from '../calling/print-answer.ts';
 import type { CliSession } from '../session.ts';
-import { addCommand, withDaemon } from './command.ts';
+import { addClientCommand, addCommand, withDaemon } from './command.ts';
+
+const callOptions = {
+  '--full': 'print the whole answer as JSON',
+  '--output <file>': 'write the output into a file: the bytes of an image or file, else the text',
+  '--session <id>': 'the session that the call belongs to',
+} as const;
 
 /** Adds `hotcell call`: one call, by the running daemon or, without one, in this process. */
 export function registerCall(program: Command, session: CliSession): void {
-  addCommand(program, {
+  addClientCommand(program, session, {
     name: 'call',
     arguments: {
       '<name>': 'name, name@version or name@range',
@@ -19,24 +27,37 @@ export function registerCall(program: Command, session: CliSession): void {
     },
     options: {
       '--json <object>': 'all arguments as one JSON object',
-      '--full': 'print the whole answer as JSON',
-      '--output <file>': 'write the output into a file: the bytes of an image or file, else the text',
-      '--session <id>': 'the session that the call belongs to',
+      ...callOptions,
       '--timeout <ms>': { about: 'stop the call after this time', range: [1, 9_999_999] },
       '--idempotency-key <key>': 'run a repeated call only once',
     },
     json: false,
-    run: ({ name: ref, arguments: words, json, full, output, session: name, timeout: timeoutMs, idempotencyKey, data, config }) =>
-      withDaemon(
+    reach: 'keeps',
+    run: async ({ name: ref, arguments: words, json, full, output, session: name, timeout, idempotencyKey }, client) => {
+      const args = await collectArguments(session, client, { ref, words, json });
+      const input = omitUndefined({ ref, arguments: args, session: name, timeoutMs: timeout, idempotencyKey });
+      await printAnswer(session, await callAndFollow(session, client, toolContracts.call, input), { full, output });
+    },
+  });
+}
+
+/** Adds `hotcell code`: runs a script over tools, as models do with `run_code`. */
+export function registerCode(program: Command, session: CliSession): void {
+  addCommand(program, {
+    name: 'code',
+    arguments: { '<file>': 'a script with tools.NAME(args), await and return; - reads the standard input' },
+    options: callOptions,
+    json: false,
+    run: async ({ file, full, output, session: name, ...flags }) => {
+      const code = file === '-' ? await session.io.readStdin() : await readScript(resolve(session.io.cwd, file));
+      const input = omitUndefined({ ref: 'run_code', arguments: { code }, session: name });
+      await withDaemon(
         session,
-        { data, config },
-        async (client) => {
-          const args = await collectArguments(session, client, { ref, words, json });
-          const input = omitUndefined({ ref, arguments: args, session: name, timeoutMs, idempotencyKey });
-          await printAnswer(session, await callAndFollow(session, client, toolContracts.call, input), { full, output });
-        },
+        flags,
+        async (client) => printAnswer(session, await callAndFollow(session, client, toolContracts.call, input), { full, output }),
         'keeps',
-      ),
+      );
+    },
   });
 }
 
@@ -54,4 +75,10 @@ async function collectArguments(
   if (readsInput) return parsePipedArguments(await io.readStdin());
   if (words.length === 0) return {};
   return readCommandArguments(words, (await client.invoke(toolContracts.get, { ref })).input);
+}
+
+async function readScript(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new HotcellError('usage-wrong', `The script ${path} cannot be read.`, { fix: 'Name a file that is there.', cause });
+  });
 }

@@ -97,7 +97,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     about: { code: 'run a script that calls tools' },
-    load: async () => (await import('./code.ts')).registerCode,
+    load: async () => (await import('./call.ts')).registerCode,
   },
   {
     about: { schedule: 'see and cancel calls that are made later' },

@@ -9,16 +9,10 @@ import { askYesNo } from './ask.ts';
 import { askForm, hasForm } from './ask-form.ts';
 
 /** The questions of one call that a command waits for. */
-export interface CallQuestions {
-  /** The call waits for the answer to this question. */
-  open(id: string): void;
-  /** It is not open any more, whoever answered. */
-  end(id: string): void;
-  close(): void;
-}
+export type CallQuestions = ReturnType<typeof createCallQuestions>;
 
 /** Asks them one after the other at the terminal; without one, or without the right to answer, says how they are answered. */
-export function createCallQuestions(session: CliSession, client: Client, over: AbortSignal): CallQuestions {
+export function createCallQuestions(session: CliSession, client: Client, over: AbortSignal) {
   const endings = new Map<string, AbortController>();
   let last: Promise<void> = Promise.resolve();
 
@@ -54,14 +48,16 @@ export function createCallQuestions(session: CliSession, client: Client, over: A
   }
 
   return {
-    open(id) {
+    /** The call waits for the answer to this question. */
+    open(id: string): void {
       if (endings.has(id)) return;
       const ending = new AbortController();
       endings.set(id, ending);
       last = last.then(() => ask(id, AbortSignal.any([over, ending.signal])));
     },
-    end: (id) => endings.get(id)?.abort(),
-    close() {
+    /** It is not open any more, whoever answered. */
+    end: (id: string): void => endings.get(id)?.abort(),
+    close(): void {
       for (const ending of endings.values()) ending.abort();
     },
   };

@@ -3,20 +3,12 @@ import { renderLogLine } from './log.ts';
 import { type Style, tame } from './style.ts';
 import { formatDuration, formatTime } from './time-text.ts';
 
-/** What people at the terminal of a daemon see of calls and of what they log. */
-export interface LiveCalls {
-  /** The line of one event; empty for what is not told. */
-  render(event: EventEnvelope): string;
-  /** What was passed over since the last line. */
-  renderRest(): string;
-}
-
 /** A person reads no more in a second, and a terminal must not slow calls down. */
 const maxLinesPerSecond = 20;
 const maxTextChars = 500;
 
-/** Creates the lines; `readError` says why an execution failed, as far as that is still known. */
-export function createLiveCalls(style: Style, readError: (executionId: string) => string | undefined): LiveCalls {
+/** What people at the terminal of a daemon see of calls and of what they log; `readError` says why an execution failed, as far as that is still known. */
+export function createLiveCalls(style: Style, readError: (executionId: string) => string | undefined) {
   const toolsByExecution = new Map<string, string>();
   let second = 0;
   let told = 0;
@@ -58,8 +50,10 @@ export function createLiveCalls(style: Style, readError: (executionId: string) =
   }
 
   return {
+    /** What was passed over since the last line. */
     renderRest,
-    render(event) {
+    /** The line of one event; empty for what is not told. */
+    render(event: EventEnvelope): string {
       if (event.type === 'execution-start') toolsByExecution.set(event.subject, event.data.tool);
       const isTold = /^execution-(?:log|end|refusal)$/.test(event.type) && mayTell(event.at);
       const text = isTold ? `${told === 1 ? renderRest() : ''}${renderLine(event)}` : '';

@@ -3,20 +3,13 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 
 const maxRunning = quotas['door.requests'].each.max;
 
-/** The requests of one client that are under way, whatever they came over. */
-export interface RunningRequests {
-  /** Takes one in; a notification has no id. Throws `rate-limited` when there are too many. */
-  enter(id: string | number | undefined): { readonly signal: AbortSignal; readonly leave: () => void };
-  /** Aborts the one with this id; false when none has it. */
-  cancel(id: unknown): boolean;
-}
-
-/** Creates the empty book. */
-export function createRunningRequests(): RunningRequests {
+/** Creates the book of the requests of one client that are under way, whatever they came over. */
+export function createRunningRequests() {
   const controllersById = new Map<unknown, AbortController>();
   let count = 0;
   return {
-    enter(id) {
+    /** Takes one in; a notification has no id. Throws `rate-limited` when there are too many. */
+    enter(id: string | number | undefined): { readonly signal: AbortSignal; readonly leave: () => void } {
       if (count >= maxRunning) {
         throw new HotcellError('rate-limited', `A connection may have ${maxRunning} requests under way at once.`);
       }
@@ -32,7 +25,8 @@ export function createRunningRequests(): RunningRequests {
         },
       };
     },
-    cancel(id) {
+    /** Aborts the one with this id; false when none has it. */
+    cancel(id: unknown): boolean {
       const controller = controllersById.get(id);
       controller?.abort();
       return controller !== undefined;

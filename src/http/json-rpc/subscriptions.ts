@@ -11,13 +11,6 @@ import { type EventSink, startEventFeed } from '../streams/event-feed.ts';
 import { requireEventType } from '../streams/event-stream.ts';
 import { formatNotification } from './message.ts';
 
-/** The event subscriptions of one connection. */
-export interface Subscriptions {
-  subscribe(params: unknown, caller: Caller): { subscription: string; lastSeq: number };
-  unsubscribe(params: unknown): { unsubscribed: boolean };
-  close(): void;
-}
-
 const maxSubscriptions = quotas['door.subscriptions'].each.max;
 
 const subscribeInput = Compile(
@@ -25,17 +18,17 @@ const subscribeInput = Compile(
 );
 const unsubscribeInput = Compile(Type.Object({ subscription: Type.String() }, { additionalProperties: false }));
 
-/** Sends events as notifications `events.event` with `{subscription, event}`. */
+/** The event subscriptions of one connection: sends events as notifications `events.event` with `{subscription, event}`. */
 export function createSubscriptions(parts: {
   readonly events: EventLog;
   readonly shares: Shares;
   readonly send: (text: string) => void;
   readonly sink: Omit<EventSink, 'write'>;
-}): Subscriptions {
+}) {
   const endsById = new Map<string, () => void>();
   let count = 0;
   return {
-    subscribe(params, caller) {
+    subscribe(params: unknown, caller: Caller): { subscription: string; lastSeq: number } {
       if (!subscribeInput.Check(params)) {
         for (const type of readTexts(Object(params).types)) requireEventType(type);
         throw new HotcellError('body-invalid', 'Expected {types?: [event types], after?: sequence number} as params.');
@@ -67,13 +60,13 @@ export function createSubscriptions(parts: {
       });
       return { subscription, lastSeq };
     },
-    unsubscribe(params) {
+    unsubscribe(params: unknown): { unsubscribed: boolean } {
       if (!unsubscribeInput.Check(params)) throw new HotcellError('body-invalid', 'Expected {subscription} as params.');
       const end = endsById.get(params.subscription);
       end?.();
       return { unsubscribed: endsById.delete(params.subscription) };
     },
-    close() {
+    close(): void {
       for (const end of endsById.values()) end();
       endsById.clear();
     },

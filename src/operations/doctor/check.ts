@@ -17,20 +17,20 @@ export interface DoctorFacts {
 }
 
 /** What one check found. */
-export type CheckResult = Omit<Finding, 'name'>;
+export type Examination = Omit<Finding, 'name'>;
 
 /** Looks at one thing; `fail` is what Hotcell cannot work with. */
-export type Check = (facts: DoctorFacts) => CheckResult | Promise<CheckResult>;
+export type Check = (facts: DoctorFacts) => Examination | Promise<Examination>;
 
 /** All is well. */
-export const ok = (message: string): CheckResult => ({ status: 'ok', message });
+export const ok = (message: string): Examination => ({ status: 'ok', message });
 /** Nothing that is needed is amiss. */
-export const info = (message: string, fix?: string): CheckResult => ({
+export const info = (message: string, fix?: string): Examination => ({
   status: 'info',
   message,
   ...(fix !== undefined && { fix }),
 });
 /** Something that is wanted does not work. */
-export const warn = (message: string, fix: string): CheckResult => ({ status: 'warn', message, fix });
+export const warn = (message: string, fix: string): Examination => ({ status: 'warn', message, fix });
 /** Hotcell does not work. */
-export const fail = (message: string, fix: string): CheckResult => ({ status: 'fail', message, fix });
+export const fail = (message: string, fix: string): Examination => ({ status: 'fail', message, fix });

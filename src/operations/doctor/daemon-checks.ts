@@ -8,7 +8,7 @@ import { createModelCatalog, type ProviderState } from '../../models/catalog.ts'
 import { readModelKey } from '../../models/model-key.ts';
 import { examineDataDir } from '../../store/examine.ts';
 import { isBusyError } from '../../store/sqlite-error.ts';
-import { type Check, type CheckResult, type DoctorFacts, fail, ok, warn } from './check.ts';
+import { type Check, type DoctorFacts, type Examination, fail, ok, warn } from './check.ts';
 
 /** Can the data directory be written, and only by its owner? */
 export const checkDataDir: Check = ({ config: { dataDir } }) => {
@@ -38,7 +38,7 @@ export const checkConfig: Check = ({ config, configState }) => {
 };
 
 /** Has `web_search` somebody to ask, where it is on? */
-export function checkSearch({ config: { builtins, search } }: Pick<DoctorFacts, 'config'>): CheckResult {
+export function checkSearch({ config: { builtins, search } }: Pick<DoctorFacts, 'config'>): Examination {
   if (!builtins.tools.includes('web_search')) return ok('web_search is off.');
   const problem = findSearchProblem(search);
   return problem === undefined ? ok(`web_search asks ${search.provider}.`) : warn(problem.message, problem.fix);

@@ -4,14 +4,14 @@ import Value from 'typebox/value';
 import { createDockerClient, describeDockerError, findDockerSocket } from '../../engines/process/docker/docker-client.ts';
 import { createImageBook } from '../../engines/process/docker/images/image-book.ts';
 import { describeImageUses } from '../../engines/process/docker/images/image-uses.ts';
-import { type Check, type CheckResult, info, ok, warn } from './check.ts';
+import { type Check, type Examination, info, ok, warn } from './check.ts';
 
 const deadlineMs = 3000;
 
 /** Does Docker, or Podman in its place, answer, and can it keep what a sandbox needs? Only native commands need it. */
 export const checkDocker: Check = async ({ config }) => {
   const isNeeded = Object.keys(config.docker.commands).length > 0 || config.docker.pluginImage !== '';
-  const lack = (message: string, fix: string): CheckResult => (isNeeded ? warn(message, fix) : info(message, fix));
+  const lack = (message: string, fix: string): Examination => (isNeeded ? warn(message, fix) : info(message, fix));
   try {
     const place = { socket: config.docker.socket, env: process.env };
     const docker = await createDockerClient(place)();

@@ -3,7 +3,7 @@ import { readFileSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { findDeno } from '../../engines/process/deno/find-deno.ts';
-import { type Check, type CheckResult, fail, info, ok, warn } from './check.ts';
+import { type Check, type Examination, fail, info, ok, warn } from './check.ts';
 
 const neededNodeMajor = 24;
 const scarceDiskBytes = 512 * 1024 * 1024;
@@ -45,7 +45,7 @@ export const checkWatchLimit: Check = () => {
 
 /** Does the compiler start? Its install script may have been blocked. */
 export const checkEsbuild: Check = async () => {
-  const broken = (cause: string): CheckResult =>
+  const broken = (cause: string): Examination =>
     fail(`esbuild does not work: ${cause}.`, 'Install again with its install script allowed: npm rebuild esbuild');
   try {
     const { transform, version } = await import('esbuild');
@@ -57,7 +57,7 @@ export const checkEsbuild: Check = async () => {
 };
 
 /** Is Deno there, and does it start? Only plugins that ask for that engine need it. */
-export async function checkDeno(env: NodeJS.ProcessEnv = process.env): Promise<CheckResult> {
+export async function checkDeno(env: NodeJS.ProcessEnv = process.env): Promise<Examination> {
   const file = findDeno({ env, platform: process.platform, arch: process.arch });
   if (file === undefined) {
     return info(
