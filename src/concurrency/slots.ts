@@ -41,9 +41,9 @@ export function createSlots(count: number) {
   return {
     /** Resolves with what gives the slot back; giving it back again does nothing. Rejects with the signal's reason. */
     enter,
-    /** Runs a task in a slot. */
-    async run<Result>(task: () => Promise<Result>): Promise<Result> {
-      const leave = await enter();
+    /** Runs a task in a slot; while it waits for one the signal counts. */
+    async run<Result>(task: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+      const leave = await enter(signal);
       try {
         return await task();
       } finally {

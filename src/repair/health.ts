@@ -12,18 +12,10 @@ export interface PluginHealth {
   readonly atMs: number;
 }
 
-/** The health checks of plugins that have one. */
-export interface HealthChecks {
-  start(): void;
-  /** Checks all of them now, one after the other. */
-  checkAll(): Promise<void>;
-  healthOf(path: string): PluginHealth | undefined;
-  /** Asks the health check and the examples of a plugin now; the failure that they show, if any. */
-  findFailure(path: string): Promise<Failure | undefined>;
-  close(): Promise<void>;
-}
-
 const waitForSettingMs = 60_000;
+
+/** The health checks of plugins that have one. */
+export type HealthChecks = ReturnType<typeof createHealthChecks>;
 
 /** Creates the checks: each runs as a trial of the plugin as it is, in cells of its own, where nothing real is touched. */
 export function createHealthChecks(parts: {
@@ -34,7 +26,7 @@ export function createHealthChecks(parts: {
   readonly onFailure: (failure: Failure) => void;
   readonly now: () => number;
   readonly onFault: (error: unknown) => void;
-}): HealthChecks {
+}) {
   const { settings, mending, onFault } = parts;
   const healthByPath = new Map<string, PluginHealth & { readonly generation: string }>();
   const closing = new AbortController();
@@ -64,6 +56,7 @@ export function createHealthChecks(parts: {
     if (health?.outcome === 'failed' && !isKnown) parts.onFailure(classifyCheck(path, { said: health.detail }));
   }
 
+  /** Checks all of them now, one after the other. */
   async function checkAll(): Promise<void> {
     const paths = mending.paths();
     for (const path of healthByPath.keys()) if (!paths.includes(path)) healthByPath.delete(path);
@@ -87,14 +80,15 @@ export function createHealthChecks(parts: {
   return {
     start: arm,
     checkAll,
-    healthOf: (path) => healthByPath.get(path),
-    async findFailure(path) {
+    healthOf: (path: string): PluginHealth | undefined => healthByPath.get(path),
+    /** Asks the health check and the examples of a plugin now; the failure that they show, if any. */
+    async findFailure(path: string): Promise<Failure | undefined> {
       const { report, health } = (await tryAsItIs(path, () => true)) ?? {};
       if (health?.outcome === 'failed') return classifyCheck(path, { said: health.detail });
       const example = report?.checks.find(({ name, outcome }) => name === 'examples' && outcome === 'failed');
       return example && classifyCheck(path, { tool: /^\S+/.exec(example.detail)?.[0] ?? '', said: example.detail });
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort();
       clearTimeout(timer);
       await round;

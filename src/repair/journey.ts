@@ -135,15 +135,22 @@ export async function orShow<Done>({ id }: Repair, work: Promise<Done>): Promise
   }
 }
 
+/** The texts of a proposal by real path, and those in whose place they stand. */
+export function textsOf({ proposal }: Pick<Repair, 'proposal'>) {
+  const files = proposal?.files ?? [];
+  return {
+    after: new Map(files.map(({ path, after: text }) => [path, text])),
+    before: new Map(files.flatMap(({ path, before: text }) => (text === null ? [] : [[path, text] as const]))),
+  };
+}
+
 /** Writes what a repair proposes or published into the files of its plugin. Throws `conflict` when they are other ones now. */
 export async function writeRepair(
   { book, mending }: Pick<JourneyParts, 'book' | 'mending'>,
   repair: Repair,
   by: string,
 ): Promise<Repair> {
-  const files = repair.proposal?.files ?? [];
-  const after = new Map(files.map(({ path, after: text }) => [path, text]));
-  const before = new Map(files.flatMap(({ path, before: text }) => (text === null ? [] : [[path, text] as const])));
+  const { before, after } = textsOf(repair);
   const isNew = repair.class === 'creation';
   book.move(repair.id, 'applying', { reason: 'is being written' });
   try {

@@ -1,31 +1,17 @@
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Generation } from '../plugins/generations/generation.ts';
 import type { PluginMending, PluginStanding } from '../plugins/supervisor/mending.ts';
-import { orShow, writeRepair } from './journey.ts';
+import { orShow, textsOf, writeRepair } from './journey.ts';
 import { type Repair, type RepairState, savedSince } from './repair.ts';
 import type { RepairBook } from './repair-book.ts';
 
-/** What a person decides about a repair. Each throws `conflict` where its state, or a later save, does not allow it. */
-export interface RepairAnswers {
-  /** Writes it into the files; the work of `by` from then on. */
-  apply(id: string, by: string): Promise<Repair>;
-  reject(id: string, reason: string | undefined): Repair;
-  /** Takes it back: out of service, and out of the files while nobody changed them since. */
-  rollback(id: string, by: string): Promise<Repair>;
-  /** Resolves when the rollback of a plugin is noted: until then, what it puts back into the folder starts nothing. */
-  rollingBack(path: string): Promise<unknown> | undefined;
-}
-
 const historyRows = 50;
 
-/** Creates the answers of people to repairs. */
-export function createRepairAnswers({
-  book,
-  mending,
-}: {
-  readonly book: RepairBook;
-  readonly mending: PluginMending;
-}): RepairAnswers {
+/** What a person decides about a repair. */
+export type RepairAnswers = ReturnType<typeof createRepairAnswers>;
+
+/** Creates the answers of people to repairs. Each throws `conflict` where the state of the repair, or a later save, does not allow it. */
+export function createRepairAnswers({ book, mending }: { readonly book: RepairBook; readonly mending: PluginMending }) {
   const rollbackByPath = new Map<string, Promise<unknown>>();
 
   async function rollBack(repair: Repair, by: string): Promise<Repair> {
@@ -53,31 +39,32 @@ export function createRepairAnswers({
   }
 
   async function takeOutOfFiles(repair: Repair, by: string): Promise<void> {
-    const files = repair.proposal?.files ?? [];
-    const [written] = files;
+    const { before, after } = textsOf(repair);
+    const [written] = after.values();
     if (repair.class === 'creation' && written !== undefined) {
-      if (await mending.removeWritten(repair.path, written.after)) return;
+      if (await mending.removeWritten(repair.path, written)) return;
       throw new HotcellError('conflict', `The file of ${repair.plugin} was changed since, so it was left alone.`);
     }
-    const after = new Map(files.map(({ path, after: text }) => [path, text]));
-    const before = new Map(files.flatMap(({ path, before: text }) => (text === null ? [] : [[path, text] as const])));
     await orShow(repair, mending.write(repair.path, before, after, by));
   }
 
   return {
-    async apply(id, by) {
+    /** Writes it into the files; the work of `by` from then on. */
+    async apply(id: string, by: string): Promise<Repair> {
       const repair = book.get(id);
       requireOpen(repair, ['proposed', 'published'], 'applied');
       return writeRepair({ book, mending }, repair, by);
     },
-    reject(id, reason) {
-      requireOpen(book.get(id), ['proposed'], 'rejected');
-      const { plugin, class: failureClass } = book.get(id);
+    reject(id: string, reason: string | undefined): Repair {
+      const repair = book.get(id);
+      requireOpen(repair, ['proposed'], 'rejected');
+      const { plugin, class: failureClass } = repair;
       const why = `A person turned it down${reason === undefined ? '' : `: ${reason}`}.`;
       const again = ` The same content is tried again only by: hotcell repair start ${plugin}.`;
       return book.move(id, 'rejected', { reason: failureClass === 'creation' ? why : `${why}${again}` });
     },
-    rollback(id, by) {
+    /** Takes it back: out of service, and out of the files while nobody changed them since. */
+    rollback(id: string, by: string): Promise<Repair> {
       const { path } = book.get(id);
       const begin = () => rollBack(book.get(id), by);
       const work = (rollbackByPath.get(path) ?? Promise.resolve()).then(begin, begin).finally(() => {
@@ -86,7 +73,8 @@ export function createRepairAnswers({
       rollbackByPath.set(path, work);
       return work;
     },
-    rollingBack: (path) => rollbackByPath.get(path),
+    /** Resolves when the rollback of a plugin is noted: until then, what it puts back into the folder starts nothing. */
+    rollingBack: (path: string) => rollbackByPath.get(path),
   };
 }
 

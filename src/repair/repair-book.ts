@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { readJson } from '../config/json-object.ts';
+import { omitUndefined, readJson } from '../config/json-object.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
 import type { RepairRow, RepairTable } from '../store/tables/plugins/repairs.ts';
@@ -82,12 +82,8 @@ export function createRepairBook(parts: {
     const isPassing = passing.includes(state);
     const { endedAtMs: _endedAtMs, ...before } = get(id);
     const repair = put({ ...before, ...change, state, ...(isPassing ? {} : { endedAtMs: now() }) });
-    const numbered = generationNumber === undefined ? {} : { generation: generationNumber };
-    if (!isPassing)
-      events.publish('repair-end', {
-        subject: repair.plugin,
-        data: { ...told(repair), state, reason: repair.reason, ...numbered },
-      });
+    const data = { ...told(repair), state, reason: repair.reason, ...omitUndefined({ generation: generationNumber }) };
+    if (!isPassing) events.publish('repair-end', { subject: repair.plugin, data });
     return repair;
   };
 
@@ -155,17 +151,18 @@ function readRow({ failureJson, attemptsJson, proposalJson, ...row }: RepairRow)
   const failure = readFailure(readJson(failureJson));
   if (failure === undefined || !isState(state)) return undefined;
   const attempts: unknown = readJson(attemptsJson);
-  const proposal = proposalJson === null ? undefined : readProposal(readJson(proposalJson));
   return {
     ...rest,
     state,
     failure,
     attempts: Array.isArray(attempts) ? attempts.flatMap((attempt) => readAttempt(attempt) ?? []) : [],
     ...(author === 'repair' || author === 'model' ? { author } : {}),
-    ...(generation === null ? {} : { generation }),
-    ...(generationHash === null ? {} : { generationHash }),
-    ...(proposal === undefined ? {} : { proposal }),
-    ...(endedAtMs === null ? {} : { endedAtMs }),
+    ...omitUndefined({
+      generation: generation ?? undefined,
+      generationHash: generationHash ?? undefined,
+      proposal: proposalJson === null ? undefined : readProposal(readJson(proposalJson)),
+      endedAtMs: endedAtMs ?? undefined,
+    }),
   };
 }
 

@@ -3,24 +3,13 @@ import type { PluginMending, PluginStanding } from '../plugins/supervisor/mendin
 import { describeServing, openStates, type Repair, savedSince } from './repair.ts';
 import type { RepairBook } from './repair-book.ts';
 
-/** Ends repairs that something else overtook: a save, a removed file, time, the end of the daemon. */
-export interface RepairEnds {
-  /** Ends proposals that nobody decided about in time. */
-  expire(): void;
-  /** Proposals that wait, without those of which the time is over. */
-  countProposals(): number;
-  /** What was proposed for, or serves in place of, content that is not there any more. */
-  overtake(path: string, contentHash: string): void;
-  /** A plugin was saved, and loads. */
-  settleAfterSave(standing: PluginStanding): void;
-  /** A file that is gone takes its proposals with it; one that was never there waits to be made. */
-  forgetRemoved(): void;
-}
-
 const historyRows = 50;
 const maxOpen = 1000;
 
-/** Creates what ends them. */
+/** What ends repairs that something else overtook. */
+export type RepairEnds = ReturnType<typeof createRepairEnds>;
+
+/** Creates what ends repairs that a save, a removed file or time overtook. */
 export function createRepairEnds({
   book,
   mending,
@@ -31,7 +20,8 @@ export function createRepairEnds({
   readonly mending: Pick<PluginMending, 'find'>;
   readonly settings: () => Pick<RepairSettings, 'proposalMs'>;
   readonly now: () => number;
-}): RepairEnds {
+}) {
+  /** Ends proposals that nobody decided about in time. */
   const expire = (): void => book.expire(now() - settings().proposalMs);
 
   function supersede(isOver: (repair: Repair) => boolean, reason: string, path?: string): void {
@@ -42,13 +32,16 @@ export function createRepairEnds({
 
   return {
     expire,
-    countProposals() {
+    /** Proposals that wait, without those of which the time is over. */
+    countProposals(): number {
       expire();
       return book.count(['proposed']);
     },
-    overtake: (path, contentHash) =>
+    /** What was proposed for, or serves in place of, content that is not there any more. */
+    overtake: (path: string, contentHash: string) =>
       supersede((repair) => repair.contentHash !== contentHash && repair.class !== 'creation', savedSince, path),
-    settleAfterSave: ({ path, contentHash, live }) =>
+    /** A plugin was saved, and loads. */
+    settleAfterSave: ({ path, contentHash, live }: PluginStanding) =>
       supersede(
         ({ state, generation, contentHash: of }) =>
           // A proposal for what fails when it runs is still one while the content is the same.
@@ -56,6 +49,7 @@ export function createRepairEnds({
         savedSince,
         path,
       ),
+    /** A file that is gone takes its proposals with it; one that was never there waits to be made. */
     forgetRemoved: () =>
       supersede(({ class: of, path }) => of !== 'creation' && mending.find(path) === undefined, 'The file was removed.'),
   };

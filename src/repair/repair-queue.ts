@@ -9,17 +9,6 @@ import { type JourneyParts, mend } from './journey.ts';
 import { keepFailure, type Repair, savedSince } from './repair.ts';
 import type { RepairEnds } from './repair-ends.ts';
 
-/** Repairs at work, and those that wait for their turn. */
-export interface RepairQueue {
-  /** One repair of a plugin at a time; undefined when it does not start, which is noted. */
-  take(failure: Failure, isForPerson: boolean): Promise<Repair | undefined>;
-  /** A repair of content that is not there any more asks nobody any further; of one plugin, or of all. */
-  stopOvertaken(path?: string): void;
-  facts(): { readonly running: number; readonly waiting: number; readonly refused: Readonly<Record<RepairBrake, number>> };
-  /** Resolves when nothing is under way. */
-  idle(): Promise<void>;
-}
-
 export interface RepairQueueParts extends Omit<JourneyParts, 'settings'> {
   /** Read anew each time. */
   readonly settings: () => RepairSettings;
@@ -45,13 +34,16 @@ interface Underway {
   readonly overtaken: AbortController;
 }
 
-/** Creates the queue. */
-export function createRepairQueue(parts: RepairQueueParts): RepairQueue {
+export type RepairQueue = ReturnType<typeof createRepairQueue>;
+
+/** Creates the queue: repairs at work, and those that wait for their turn. */
+export function createRepairQueue(parts: RepairQueueParts) {
   const { book, mending, closing, ends, notes } = parts;
   const slots = createSlots(maxRunning);
   const underwayByPath = new Map<string, Underway>();
   const refused = Object.fromEntries(repairBrakes.map((brake) => [brake, 0])) as Record<RepairBrake, number>;
 
+  /** One repair of a plugin at a time; undefined when it does not start, which is noted. */
   function take(failure: Failure, isForPerson: boolean): Promise<Repair | undefined> {
     const standing = mending.find(failure.path);
     if (standing === undefined || closing.aborted) return Promise.resolve(undefined);
@@ -103,18 +95,12 @@ export function createRepairQueue(parts: RepairQueueParts): RepairQueue {
     const { path, key, class: failureClass } = failure;
     const { contentHash, name: plugin } = standing;
     ends.overtake(path, contentHash);
-    const kept = { path, plugin, class: failureClass, failureKey: key, contentHash, failure: keepFailure(failure) };
-    const repair = book.open(kept);
+    const kept = keepFailure(failure);
+    const repair = book.open({ path, plugin, class: failureClass, failureKey: key, contentHash, failure: kept });
     try {
       const diagnosed = standing.live ?? parts.lastGood(path);
-      const journey = { ...parts, settings: parts.settings() };
-      return await mend(journey, repair, {
-        failure,
-        standing,
-        diagnosed,
-        mode,
-        signal: AbortSignal.any([closing, overtaken]),
-      });
+      const signal = AbortSignal.any([closing, overtaken]);
+      return await mend({ ...parts, settings: parts.settings() }, repair, { failure, standing, diagnosed, mode, signal });
     } catch (error) {
       const isOver = closing.aborted;
       const { state } = book.get(repair.id);
@@ -133,7 +119,8 @@ export function createRepairQueue(parts: RepairQueueParts): RepairQueue {
 
   return {
     take,
-    stopOvertaken(path) {
+    /** A repair of content that is not there any more asks nobody any further; of one plugin, or of all. */
+    stopOvertaken(path?: string): void {
       for (const each of path === undefined ? underwayByPath.keys() : [path]) stopOvertaken(each);
     },
     facts: () => ({
@@ -141,7 +128,8 @@ export function createRepairQueue(parts: RepairQueueParts): RepairQueue {
       waiting: slots.waiting(),
       refused: { ...refused },
     }),
-    async idle() {
+    /** Resolves when nothing is under way. */
+    async idle(): Promise<void> {
       while (underwayByPath.size > 0) await Promise.allSettled([...underwayByPath.values()].map(({ work }) => work));
     },
   };

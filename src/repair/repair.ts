@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { omitUndefined } from '../config/json-object.ts';
 import type { Failure } from './failures/failure.ts';
 
 /** Where a repair stands. */
@@ -73,14 +74,7 @@ export const failureSchema = Type.Object({
 
 /** What of a failure is kept, bounded. */
 export function keepFailure({ code, message, fix, file, line, executionId }: Failure): Static<typeof failureSchema> {
-  return {
-    code,
-    message: message.slice(0, 4000),
-    fix,
-    ...(file !== undefined && { file }),
-    ...(line !== undefined && { line }),
-    ...(executionId !== undefined && { executionId }),
-  };
+  return { code, message: message.slice(0, 4000), fix, ...omitUndefined({ file, line, executionId }) };
 }
 
 export type Attempt = Static<typeof attemptSchema>;

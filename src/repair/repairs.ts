@@ -2,25 +2,19 @@ import { createSlots } from '../concurrency/slots.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
-import type { RepairBrake } from './decide-start.ts';
 import { classifyDiagnostic } from './failures/classify-failure.ts';
 import type { Failure, Judged } from './failures/failure.ts';
 import { createFailureNotes, describeSeldom } from './failures/failure-notes.ts';
 import { type FailedCall, watchCalls } from './failures/watch-calls.ts';
 import type { Repair, RepairState } from './repair.ts';
 import { createRepairAnswers, type RepairAnswers } from './repair-answers.ts';
+import type { RepairBook } from './repair-book.ts';
 import { createRepairEnds, recoverRepairs } from './repair-ends.ts';
-import { createRepairQueue, type RepairQueueParts } from './repair-queue.ts';
+import { createRepairQueue, type RepairQueue, type RepairQueueParts } from './repair-queue.ts';
 
-/** Repairs at work, and those that wait for their turn. */
-export interface RepairFacts {
-  readonly running: number;
-  readonly waiting: number;
+/** Repairs at work, and those that wait for their turn; with how often each brake kept one from starting. */
+export interface RepairFacts extends ReturnType<RepairQueue['facts']>, ReturnType<RepairBook['usedOf']> {
   readonly proposed: number;
-  /** How often each brake kept a repair from starting. */
-  readonly refused: Readonly<Record<RepairBrake, number>>;
-  readonly tokens: number;
-  readonly cost: number;
 }
 
 /** What is to be told of a plugin. */

@@ -30,27 +30,21 @@ export interface Tried {
 const maxTrials = 24;
 const maxTextChars = 1024 * 1024;
 
-/** The trials of one repair, each noted; bounded. */
-export interface Trials {
-  run(proposal: Proposal, author: 'repair' | 'model'): Promise<Tried | undefined>;
-  /** What is to be published or proposed. */
-  best(): Tried | undefined;
-  isOver(): boolean;
-  count(): number;
-  releaseAllBut(best: Tried | undefined): void;
-}
+/** The trials of one repair. */
+export type Trials = ReturnType<typeof createTrials>;
 
-/** Begins the trials of a repair: of changes of `sources`, the texts in which the failure was diagnosed. */
+/** Begins the trials of a repair, each noted, and bounded: of changes of `sources`, the texts in which the failure was diagnosed. */
 export function createTrials(
   parts: { readonly settings: RepairSettings; readonly book: Pick<RepairBook, 'addAttempt'>; readonly tryProposal: TryProposal },
   repair: Pick<Repair, 'id'>,
   request: MendRequest & { readonly sources: ReadonlyMap<string, string> },
-): Trials {
+) {
   const { sources, diagnosed, failure, standing, mode, signal } = request;
   const seen = new Set<string>();
   const good: Tried[] = [];
   let count = 0;
-  const best = () =>
+  /** What is to be published or proposed. */
+  const best = (): Tried | undefined =>
     good.find(({ step }) => step === 'publish') ?? good.find(({ report }) => report.verdict === 'mended') ?? good[0];
 
   return {
@@ -58,10 +52,11 @@ export function createTrials(
     // What asks for more leaves room for one that does not.
     isOver: () => count >= maxTrials || good.some(({ report }) => report.verdict === 'mended'),
     count: () => count,
-    releaseAllBut: (kept) => {
+    releaseAllBut: (kept: Tried | undefined): void => {
       for (const tried of good) if (tried !== kept) tried.report.candidate?.release();
     },
-    async run(proposal, author) {
+    /** Undefined for what was tried before, or changes nothing that may be changed. */
+    async run(proposal: Proposal, author: 'repair' | 'model'): Promise<Tried | undefined> {
       const files = [...proposal.files].filter(([path, text]) => sources.get(path) !== text);
       const size = files.reduce((sum, [, text]) => sum + text.length, 0);
       const key = JSON.stringify(files);

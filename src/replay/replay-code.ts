@@ -1,4 +1,5 @@
 import type { Execution } from '../calls/call-types.ts';
+import type { PermissionSet } from '../config/permission-set.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { GrantDecision } from '../permissions/decision.ts';
 import type { Asking } from '../permissions/grant-registry.ts';
@@ -36,7 +37,7 @@ export function createCodeChoice(
 ): (execution: Execution, on: ReplayOn, signal: AbortSignal) => Promise<ChosenCode> {
   const { plugins, units, tools, decideGrants } = parts;
 
-  const serve = (unit: Generation): ServedUnit => ({ unit, granted: () => decideGrants(unit).granted, lease: () => () => {} });
+  const serve = (unit: Generation) => serveAside(unit, () => decideGrants(unit).granted);
 
   /** The tool of the same unit that serves now, else the state of it that the execution ran on. */
   function findCurrent({ generation, plugin, tool }: Execution): ServedUnit | undefined {
@@ -84,6 +85,11 @@ export function createCodeChoice(
           'Name a kept generation: hotcell replay ID --generation NUMBER',
         );
   };
+}
+
+/** A generation for runs outside of the call journey: nobody drains it. */
+export function serveAside(unit: Generation, granted: () => PermissionSet): ServedUnit {
+  return { unit, granted, lease: () => () => {} };
 }
 
 /** A tool, prompt or resource of a unit, by the name under which its calls are recorded. */

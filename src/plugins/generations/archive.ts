@@ -32,6 +32,8 @@ export interface GenerationArchive {
   /** All generations of a plugin that can be made current, newest first; only those made of a file with this hash when one is given. */
   listKept(pluginPath: string, inputHash?: string): Generation[];
   find(id: string): Generation | undefined;
+  /** Whether a generation that is kept, live or not, is this very program: its cells are not to be touched. */
+  holdsProgram(pluginPath: string, programKey: string): boolean;
   /** Source map and sources of a generation. */
   readTrace(id: string): Promise<TraceFiles | undefined>;
   /** Writes changed signatures of inputs, so that the next start need not read the files; other content is not written. */
@@ -191,6 +193,8 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
       }
       return [...kept.values()].sort((a, b) => b.number - a.number);
     },
+    holdsProgram: (pluginPath, programKey) =>
+      archive.listKept(pluginPath).some(({ runner }) => runner.program.key === programKey),
     find: (id) => unsavedById.get(id)?.generation ?? restore(table.get(id)),
     async readTrace(id) {
       const kept = unsavedById.get(id)?.artifacts;

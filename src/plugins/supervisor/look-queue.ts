@@ -1,27 +1,13 @@
 import type { Author } from '../../units/unit.ts';
+import { findSource } from '../discovery/plugin-source.ts';
 import type { ReloadResult } from '../supervisor-types.ts';
 import { compareSeen } from '../watch/seen.ts';
 import { nameOfPlugin, type PluginRecord } from './plugin-record.ts';
 import type { Publisher } from './publisher.ts';
 import type { LookOutcome, Reconciler } from './reconciler.ts';
 
-/** One plugin at work: everything that happens to it happens one after the other here. */
-export interface LookQueue {
-  readonly record: PluginRecord;
-  /** Something about it may have changed. Looks at once, and twice more when the hints have ended. */
-  poke(): void;
-  /** Looks once, for what a watch may have missed. */
-  glance(): void;
-  /** Looks and waits for the result; a failure counts at once. */
-  check(reason: string): Promise<void>;
-  reload(reason: string, author?: Author): Promise<ReloadResult>;
-  /** Runs a change of its state between two looks. */
-  run<Result>(task: () => Result | Promise<Result>): Promise<Result>;
-  close(): Promise<void>;
-}
-
 /** What the queue of a plugin works with. */
-export interface LookQueueParts {
+interface LookQueueParts {
   readonly record: PluginRecord;
   readonly reconciler: Reconciler;
   readonly publisher: Publisher;
@@ -42,8 +28,11 @@ const maxRetryMs = 30_000;
 const firstPauseMs = 5;
 const maxPauseMs = 100;
 
-/** Creates the queue of one plugin. */
-export function createLookQueue(parts: LookQueueParts): LookQueue {
+/** One plugin at work. */
+export type LookQueue = ReturnType<typeof createLookQueue>;
+
+/** Creates the queue of one plugin: everything that happens to it happens one after the other here. */
+export function createLookQueue(parts: LookQueueParts) {
   const { record, reconciler, publisher, onFault } = parts;
   const closing = new AbortController();
   let tail: Promise<unknown> = Promise.resolve();
@@ -152,7 +141,7 @@ export function createLookQueue(parts: LookQueueParts): LookQueue {
   }
 
   function hasChanged(verdict: Extract<LookOutcome, { kind: 'failed' | 'gone' }>, deep: boolean): boolean {
-    const source = reconciler.find(record);
+    const source = findSource(record.source.root, record.source.name);
     if (verdict.kind === 'gone') return source !== undefined;
     return source === undefined || compareSeen(verdict.seen, source, { deep }).kind === 'changed';
   }
@@ -210,21 +199,25 @@ export function createLookQueue(parts: LookQueueParts): LookQueue {
 
   return {
     record,
-    poke() {
+    /** Something about it may have changed. Looks at once, and twice more when the hints have ended. */
+    poke(): void {
       hintedAtMs ??= performance.now();
       queueLook(false);
       armRechecks();
     },
+    /** Looks once, for what a watch may have missed. */
     glance: () => queueLook(false),
-    check: async (reason) => void (await order(() => settle({ deep: false, isPatient: false, reason }))),
-    reload: (reason, author = 'operator') =>
+    /** Looks and waits for the result; a failure counts at once. */
+    check: async (reason: string) => void (await order(() => settle({ deep: false, isPatient: false, reason }))),
+    reload: (reason: string, author: Author = 'operator'): Promise<ReloadResult> =>
       order(async () => {
         const startedAtMs = performance.now();
         const { changed } = await settle({ deep: true, isPatient: false, isExplicit: true, reason, author });
         return describeReload(record, changed, roundMs(performance.now() - startedAtMs));
       }),
+    /** Runs a change of its state between two looks. */
     run: order,
-    async close() {
+    async close(): Promise<void> {
       end();
       await tail;
     },

@@ -6,7 +6,6 @@ import { realPathOf } from '../../file-system/paths.ts';
 import { readInput } from '../compile/read-input.ts';
 import { displayPath } from '../discovery/plugin-roots.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
-import type { GenerationArchive } from '../generations/archive.ts';
 import type { BuildInput, Generation } from '../generations/generation.ts';
 import type { Diagnostic, PluginState } from '../plugin-types.ts';
 import type { ReloadResult } from '../supervisor-types.ts';
@@ -18,7 +17,7 @@ import { nameOfPlugin } from './plugin-record.ts';
 import type { Publisher } from './publisher.ts';
 import type { Reconciler } from './reconciler.ts';
 import { describeWriting } from './rollback-pin.ts';
-import type { WrittenFiles } from './written-files.ts';
+import type { SupervisorRoom } from './supervisor-parts.ts';
 
 /** A plugin as a repair sees it. */
 export interface PluginStanding {
@@ -37,12 +36,14 @@ export interface PluginStanding {
   readonly isPinned: boolean;
 }
 
+type TextsByPath = ReadonlyMap<string, string>;
+
 /** A build of texts that were never on the disk, to serve in place of what lies there. */
 export interface ProposedBuild {
   readonly build: Extract<BuildOutcome, { ok: true }>;
   readonly author: 'repair' | 'model';
   /** Texts by real path that have to lie on the disk still, and the hash by which that content is known. */
-  readonly diagnosed: ReadonlyMap<string, string>;
+  readonly diagnosed: TextsByPath;
   readonly contentHash: string;
   readonly reason: string;
 }
@@ -53,61 +54,21 @@ export type ProposedOutcome =
   | { readonly kind: 'changed' }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** What may be done to a plugin that failed. Every change has its turn between two looks at the plugin. */
-export interface PluginMending {
-  /** By path; undefined when it is not there. */
-  find(path: string): PluginStanding | undefined;
-  /** All that are there. */
-  paths(): string[];
-  /** Those that have a diagnostic. */
-  failing(): string[];
-  /** The generation that serves, or the last that did and was not of a repair. */
-  lastGood(path: string): Generation | undefined;
-  /** Whether a generation that is kept is this very program: its cells are not to be touched. */
-  isKept(path: string, programKey: string): boolean;
-  /** Looks at the folder now: what was saved a moment ago counts. */
-  look(path: string): Promise<void>;
-  /** Whether a file holds exactly this text. */
-  holds(file: string, text: string): boolean;
-  publish(path: string, proposed: ProposedBuild): Promise<ProposedOutcome>;
-  /**
-   * Takes a generation out of service again: the newest one before it that nobody took back serves, if there is one, and the folder
-   * is judged anew. Answers false, and does nothing, when that generation does not serve any more.
-   */
-  recall(path: string, generationId: string, isTakenBack: (generation: Generation) => boolean): Promise<boolean>;
-  /**
-   * Writes texts by real path, each in place of the one that is expected there, and reloads. Throws `conflict`, before anything is
-   * written, when another one lies there.
-   */
-  write(
-    path: string,
-    texts: ReadonlyMap<string, string>,
-    expected: ReadonlyMap<string, string>,
-    by: string,
-  ): Promise<ReloadResult>;
-  /** Where a new file would lie; undefined when there is one, or the name is none for a plugin. */
-  newSource(file: string): PluginSource | undefined;
-  /** Writes a file that is not there yet, and loads it. Throws `conflict` when there is one. */
-  create(path: string, text: string, by: string): Promise<ReloadResult>;
-  /** Deletes a file while it holds exactly this text; false, and nothing is done, when it does not. */
-  removeWritten(path: string, text: string): Promise<boolean>;
-  /** Whether the daemon itself wrote what lies in the folder. */
-  isOwnWork(path: string): boolean;
-}
+/** What may be done to a plugin that failed. */
+export type PluginMending = ReturnType<typeof createMending>;
 
-/** Creates the access of repairs to plugins. */
-export function createMending(parts: {
-  readonly queues: ReadonlyMap<string, LookQueue>;
-  readonly archive: GenerationArchive;
-  readonly publisher: Publisher;
-  readonly reconciler: Pick<Reconciler, 'remember'>;
-  readonly written: WrittenFiles;
-  readonly findNewFile: (name: string) => PluginSource | undefined;
-  /** The queue of a file that was put there just now. */
-  readonly takeIn: (path: string) => LookQueue;
-  /** Resolves when what was published is on the disk, with which one serves. */
-  readonly settle: () => Promise<void>;
-}): PluginMending {
+/** Creates the access of repairs to plugins. Every change has its turn between two looks at the plugin. */
+export function createMending(
+  parts: Pick<SupervisorRoom, 'archive' | 'rows' | 'written'> & {
+    readonly queues: ReadonlyMap<string, LookQueue>;
+    readonly publisher: Publisher;
+    readonly reconciler: Pick<Reconciler, 'remember'>;
+    /** Where a new file would lie; undefined when there is one, or the name is none for a plugin. */
+    readonly newSource: (file: string) => PluginSource | undefined;
+    /** The queue of a file that was put there just now. */
+    readonly takeIn: (path: string) => LookQueue;
+  },
+) {
   const { queues, archive, publisher, written } = parts;
 
   function publishNow({ record }: LookQueue, { build, author, diagnosed, contentHash, reason }: ProposedBuild): ProposedOutcome {
@@ -135,7 +96,8 @@ export function createMending(parts: {
   }
 
   return {
-    find(path) {
+    /** By path; undefined when it is not there. */
+    find(path: string): PluginStanding | undefined {
       const record = queues.get(path)?.record;
       return (
         record && {
@@ -151,24 +113,35 @@ export function createMending(parts: {
         }
       );
     },
+    /** All that are there. */
     paths: () => [...queues.keys()],
+    /** Those that have a diagnostic. */
     failing: () => [...queues.values()].flatMap(({ record }) => (record.diagnostic === undefined ? [] : [record.path])),
-    lastGood(path) {
+    /** The generation that serves, or the last that did and was not of a repair. */
+    lastGood(path: string): Generation | undefined {
       const kept = archive.listKept(path).find(({ author }) => author === 'operator' || author === 'caller');
       return queues.get(path)?.record.live?.generation ?? kept;
     },
-    isKept: (path, programKey) => archive.listKept(path).some(({ runner }) => runner.program.key === programKey),
-    look: async (path) => queues.get(path)?.check('a repair was asked for'),
+    isKept: archive.holdsProgram,
+    newSource: parts.newSource,
+    /** Looks at the folder now: what was saved a moment ago counts. */
+    look: async (path: string) => queues.get(path)?.check('a repair was asked for'),
+    /** Whether a file holds exactly this text. */
     holds: isOnDisk,
-    async publish(path, proposed) {
+    async publish(path: string, proposed: ProposedBuild): Promise<ProposedOutcome> {
       const queue = queues.get(path);
       if (queue === undefined) return { kind: 'changed' };
       const outcome = await queue.run(() => publishNow(queue, proposed));
       // A repair is told of only once the end of the daemon cannot undo it.
-      await parts.settle();
+      parts.rows.flush();
+      await archive.flush();
       return outcome;
     },
-    async recall(path, generationId, isTakenBack) {
+    /**
+     * Takes a generation out of service again: the newest one before it that nobody took back serves, if there is one, and the folder
+     * is judged anew. Answers false, and does nothing, when that generation does not serve any more.
+     */
+    async recall(path: string, generationId: string, isTakenBack: (generation: Generation) => boolean): Promise<boolean> {
       const queue = queues.get(path);
       const isRecalled = await queue?.run(() => {
         const { record } = queue;
@@ -179,10 +152,8 @@ export function createMending(parts: {
         else if (record.live?.generation === current) {
           const inputs = record.seen?.inputs ?? [];
           // It serves in place of the folder, until the folder is judged anew.
-          const pinnedAwayFrom = record.pinnedAwayFrom ?? {
-            contentHash: hashOwnFiles(inputs),
-            writing: describeWriting(inputs),
-          };
+          const folder = { contentHash: hashOwnFiles(inputs), writing: describeWriting(inputs) };
+          const pinnedAwayFrom = record.pinnedAwayFrom ?? folder;
           publisher.apply(record, { type: 'rolled-back', pinnedAwayFrom }, { reason: 'rollback' });
           publisher.offer(record, before, { reason: `the repair was taken back to generation ${before.number}` });
         }
@@ -191,7 +162,11 @@ export function createMending(parts: {
       if (isRecalled) await queue?.reload('the repair was taken back');
       return isRecalled ?? false;
     },
-    async write(path, texts, expected, by) {
+    /**
+     * Writes texts by real path, each in place of the one that is expected there, and reloads. Throws `conflict`, before anything is
+     * written, when another one lies there.
+     */
+    async write(path: string, texts: TextsByPath, expected: TextsByPath, by: string): Promise<ReloadResult> {
       const queue = queues.get(path);
       if (queue === undefined) throw new HotcellError('conflict', `${path} is not there any more.`);
       const { source } = queue.record;
@@ -224,8 +199,8 @@ export function createMending(parts: {
       });
       return queue.reload('a repair was written');
     },
-    newSource: parts.findNewFile,
-    async create(path, text, by) {
+    /** Writes a file that is not there yet, and loads it. Throws `conflict` when there is one. */
+    async create(path: string, text: string, by: string): Promise<ReloadResult> {
       const file = join(realpathSync.native(dirname(path)), basename(path));
       written.note(file, hash('sha256', text, 'hex'), by);
       // A link is there whole or not at all, and takes the place of nothing; the leading dot keeps the other name from being a plugin.
@@ -242,7 +217,8 @@ export function createMending(parts: {
       }
       return parts.takeIn(path).reload('it was written');
     },
-    async removeWritten(path, text) {
+    /** Deletes a file while it holds exactly this text; false, and nothing is done, when it does not. */
+    async removeWritten(path: string, text: string): Promise<boolean> {
       const queue = queues.get(path);
       const isGone = await queue?.run(async () => {
         if (!isOnDisk(queue.record.source.realEntry, text)) return false;
@@ -252,10 +228,9 @@ export function createMending(parts: {
       if (isGone) await queue?.check('removed');
       return isGone ?? false;
     },
-    isOwnWork(path) {
-      const record = queues.get(path)?.record;
-      const inputs = record?.seen?.inputs ?? [];
-      const { author } = written.authorOf(inputs);
+    /** Whether the daemon itself wrote what lies in the folder. */
+    isOwnWork(path: string): boolean {
+      const { author } = written.authorOf(queues.get(path)?.record.seen?.inputs ?? []);
       return author === 'repair' || author === 'model';
     },
   };

@@ -59,14 +59,8 @@ export type PluginEvent =
   | { readonly type: 'found'; readonly isExplicit?: boolean }
   /** The content of the folder is what counts again, also after a rollback. */
   | { readonly type: 'unpinned' }
-  /** A generation is ready to serve: it was published as `live`, or waits for its grant. */
-  | {
-      readonly type: 'built';
-      readonly generation: Generation;
-      readonly pending: boolean;
-      readonly live: Live | undefined;
-      readonly atMs: number;
-    }
+  /** A generation is ready: it serves as `live`, or waits for its grant. */
+  | { readonly type: 'built'; readonly live: Live; readonly pending: boolean; readonly atMs: number }
   /** A generation is ready whose names belong to another plugin. */
   | { readonly type: 'blocked'; readonly generation: Generation; readonly diagnostic: Diagnostic }
   /** A generation that was ready does not fit beside the others. */
@@ -129,9 +123,15 @@ export function reduce(
   const { lifecycle, facts = {} } = meaningOf(record, event);
   if (lifecycle === undefined) return { change: facts, effects: [] };
   const { next, effects } = transition(record.lifecycle, lifecycle);
-  const isTaken = event.type !== 'built' || effects.length > 0;
-  const withdrawn = effects.includes('withdraw') ? { live: undefined } : {};
-  return { change: { lifecycle: next, ...(isTaken && facts), ...withdrawn }, effects };
+  const placed = event.type === 'built' ? placeBuilt(event, effects) : effects.includes('withdraw') && { live: undefined };
+  return { change: { lifecycle: next, ...facts, ...placed }, effects };
+}
+
+/** Where a generation that is ready stands: nowhere in a plugin that was switched off meanwhile. */
+function placeBuilt({ live, atMs }: Extract<PluginEvent, { type: 'built' }>, effects: readonly LifecycleEffect[]): Change {
+  const well = { diagnostic: undefined, escalation: undefined };
+  if (effects.includes('publish')) return { ...well, live, chosen: live.generation, loadedAtMs: atMs, waiting: undefined };
+  return effects.includes('hold') ? { ...well, waiting: { generation: live.generation, because: 'grant' } } : {};
 }
 
 /** What an event means for where the plugin stands, which stays as it was without `lifecycle`, and what it says beside that. */
@@ -160,13 +160,8 @@ function meaningOf(
       };
       return { lifecycle: event, facts };
     }
-    case 'built': {
-      const { generation, pending, live: published, atMs } = event;
-      const publication: Change = published
-        ? { live: published, chosen: generation, loadedAtMs: atMs, waiting: undefined }
-        : { waiting: { generation, because: 'grant' } };
-      return { lifecycle: { type: 'built', pending }, facts: { ...publication, diagnostic: undefined, escalation: undefined } };
-    }
+    case 'built':
+      return { lifecycle: event };
     case 'blocked': {
       const waiting = { generation: event.generation, because: 'duplicate' } as const;
       return { lifecycle: { type: 'failed' }, facts: { waiting, diagnostic: event.diagnostic, escalation: undefined } };

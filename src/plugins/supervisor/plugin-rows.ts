@@ -8,14 +8,10 @@ import { formatPin } from './rollback-pin.ts';
 const transitionsSchema = Type.Array(transitionRecord);
 
 /** Writes what is to be remembered of plugins, after the turn in which it changed. */
-export interface PluginRowWriter {
-  schedule(record: PluginRecord): void;
-  forget(record: PluginRecord): void;
-  flush(): void;
-}
+export type PluginRowWriter = ReturnType<typeof createPluginRowWriter>;
 
 /** Creates the writer. What cannot be written is told once a turn and tried again with the next change. */
-export function createPluginRowWriter(table: PluginTable, onProblem: (message: string) => void): PluginRowWriter {
+export function createPluginRowWriter(table: PluginTable, onProblem: (message: string) => void) {
   const changed = new Set<PluginRecord>();
   let scheduled: NodeJS.Immediate | undefined;
 
@@ -32,11 +28,11 @@ export function createPluginRowWriter(table: PluginTable, onProblem: (message: s
   }
 
   return {
-    schedule(record) {
+    schedule(record: PluginRecord): void {
       changed.add(record);
       scheduled ??= setImmediate(flush);
     },
-    forget(record) {
+    forget(record: PluginRecord): void {
       changed.delete(record);
       table.delete(record.path);
     },

@@ -1,53 +1,42 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { NameRegistry } from '../../names/name-registry.ts';
 import { nameFromFile } from '../discovery/entry-names.ts';
 import { explainPassedOver, listPassedOver, type PassedOver } from '../discovery/passed-over.ts';
 import { displayPath, locate, type PluginRoot } from '../discovery/plugin-roots.ts';
 import { findSource, type PluginSource, pluginNamesFor, scanRoot } from '../discovery/plugin-source.ts';
 import { startRootWatch, startSlowRound } from '../watch/folder-rescan.ts';
 import { createFolderWatch } from '../watch/folder-watch.ts';
-import type { InputUsers } from '../watch/input-users.ts';
+import { findPlugin } from './find-plugin.ts';
 import type { LookQueue } from './look-queue.ts';
 import { createPluginRecord, type PluginRecord } from './plugin-record.ts';
-import type { SupervisorParts } from './supervisor-parts.ts';
-
-/** All plugins by path: takes in what appears, and passes hints on to those whom they concern. */
-export interface PluginSet {
-  readonly queues: ReadonlyMap<string, LookQueue>;
-  /** Takes a plugin in without looking into it; the queue that is there already when there is one. */
-  add(source: PluginSource): LookQueue;
-  drop(pluginPath: string): void;
-  /** Something at this path may have changed. */
-  hint(path: string): void;
-  /** What looks like a plugin and is none. */
-  passedOver(): PassedOver[];
-  /** Looks at everything in a root, for what the watch did not see. */
-  rescan(root: PluginRoot): void;
-}
+import type { SupervisorRoom } from './supervisor-parts.ts';
 
 const rootCheckMs = 500;
 const roundStepMs = 200;
 
-/** Creates an empty pluginSet. */
-export function createPluginSet(parts: {
-  readonly roots: readonly PluginRoot[];
-  readonly users: InputUsers;
-  readonly createQueue: (record: PluginRecord) => LookQueue;
-  readonly names: Pick<NameRegistry, 'arrive' | 'ownerOf'>;
-  /** Told of what was dropped and is no plugin, once for each reason. Must not throw. */
-  readonly onPassedOver: (found: PassedOver) => void;
-}): PluginSet {
+/** All plugins by path. */
+export type PluginSet = ReturnType<typeof createPluginSet>;
+
+/** Creates an empty set: it takes in what appears, and passes hints on to those whom they concern. */
+export function createPluginSet(
+  parts: Pick<SupervisorRoom, 'roots' | 'users' | 'names'> & {
+    readonly createQueue: (record: PluginRecord) => LookQueue;
+    /** Told of what was dropped and is no plugin, once for each reason. Must not throw. */
+    readonly onPassedOver: (found: PassedOver) => void;
+  },
+) {
   const { roots, users, names } = parts;
-  const queues = new Map<string, LookQueue>();
+  const queueByPath = new Map<string, LookQueue>();
+  const queues: ReadonlyMap<string, LookQueue> = queueByPath;
   /** The reason by path. */
   const told = new Map<string, string>();
 
+  /** Takes a plugin in without looking into it; the queue that is there already when there is one. */
   function add(source: PluginSource): LookQueue {
     const known = queues.get(source.path);
     if (known) return known;
     const queue = parts.createQueue(createPluginRecord(source, names));
-    queues.set(source.path, queue);
+    queueByPath.set(source.path, queue);
     names.arrive(source.path, fileNamesOf(source));
     return queue;
   }
@@ -73,17 +62,24 @@ export function createPluginSet(parts: {
   return {
     queues,
     add,
-    drop(pluginPath) {
-      queues.delete(pluginPath);
+    /** By path, name, `name@version` or the name of its file. Throws `plugin-unknown`, `name-ambiguous`. */
+    find: (name: string): LookQueue => queues.get(name) ?? findPlugin([...queues.values()], name),
+    /** All of them in the order of their paths. */
+    inOrder: () => [...queues.values()].sort((a, b) => (a.record.path < b.record.path ? -1 : 1)),
+    drop(pluginPath: string): void {
+      queueByPath.delete(pluginPath);
       users.delete(pluginPath);
     },
-    hint(path) {
+    /** Something at this path may have changed. */
+    hint(path: string): void {
       for (const user of users.usersOf(path)) queues.get(user)?.poke();
       const place = locate(roots, path);
       if (place) for (const name of pluginNamesFor(place.name)) pokeAt(place.root, name);
     },
+    /** What looks like a plugin and is none. */
     passedOver: () => roots.flatMap(listPassedOver),
-    rescan(root) {
+    /** Looks at everything in a root, for what the watch did not see. */
+    rescan(root: PluginRoot): void {
       const sources = scanRoot(root);
       if (!sources) return;
       for (const source of sources) {
@@ -104,19 +100,13 @@ function fileNamesOf({ root, path, name }: PluginSource): string[] {
   return [...new Set([displayPath(root, path), name, nameFromFile(name)])];
 }
 
-/** Everything that gives hints to the pluginSet. */
-export interface Watches {
-  close(): Promise<void>;
-}
+/** Everything that gives hints to the set. */
+export type Watches = ReturnType<typeof startWatches>;
 
 /** Starts watching. What changed before the watch was ready is found by looking at everything once more then. */
 export function startWatches(
-  parts: Pick<SupervisorParts, 'config' | 'events'> & {
-    readonly roots: readonly PluginRoot[];
-    readonly pluginSet: PluginSet;
-    readonly users: InputUsers;
-  },
-): Watches {
+  parts: Pick<SupervisorRoom, 'config' | 'events' | 'roots' | 'users'> & { readonly pluginSet: PluginSet },
+) {
   const { config, events, roots, pluginSet, users } = parts;
   const rootPaths = roots.map((root) => root.path);
   const tellProblem = (path: string, message: string) =>
@@ -149,7 +139,7 @@ export function startWatches(
   const round = startSlowRound({ intervalMs: roundStepMs, inputs: users, onChange: pluginSet.hint });
 
   return {
-    async close() {
+    async close(): Promise<void> {
       round.close();
       rootWatch.close();
       await folderWatch.close();

@@ -1,18 +1,17 @@
+import { omitUndefined } from '../../config/json-object.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { NameRegistry, TakenName, WantedNames } from '../../names/name-registry.ts';
+import type { TakenName, WantedNames } from '../../names/name-registry.ts';
 import { describePermissions } from '../../permissions/decision.ts';
 import type { NewsKind, ToolsNews } from '../../tools/tools-news.ts';
 import { listOfferings, ownedNameOf } from '../../units/offering.ts';
-import type { GenerationArchive } from '../generations/archive.ts';
 import type { Generation, PluginManifest } from '../generations/generation.ts';
 import { createLeasable } from '../generations/leases.ts';
-import { type LifecycleEffect, transition } from '../lifecycle.ts';
+import type { LifecycleEffect } from '../lifecycle.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import { addTransition, type Live, nameOfPlugin, type PluginEvent, type PluginRecord, reduce } from './plugin-record.ts';
-import type { PluginRowWriter } from './plugin-rows.ts';
 import { createInheritance } from './state-handover.ts';
-import type { SupervisorParts } from './supervisor-parts.ts';
+import type { SupervisorRoom } from './supervisor-parts.ts';
 
 /** Why something happened, and how it is told. */
 export interface Telling {
@@ -22,58 +21,51 @@ export interface Telling {
   readonly isQuiet?: boolean;
 }
 
-/** The only one who changes records: carries out what `reduce` decides, publishes, withdraws and tells about it. Synchronous. */
-export interface Publisher {
-  /** Takes a plugin through one event; returns what is left to be done: `build`. */
-  apply(record: PluginRecord, event: PluginEvent, telling: Telling): readonly LifecycleEffect[];
-  /** Notes a fact about a plugin that changes nothing for anybody. */
-  note(record: PluginRecord, fact: PluginFact): void;
-  /** Publishes a built generation, or keeps it waiting for a grant or for a tool name. */
-  offer(record: PluginRecord, generation: Generation, telling: Telling): void;
-  /** Decides the grants of a plugin again. */
-  regrant(record: PluginRecord, telling: Telling): void;
-  /** Whether a generation that waited for a tool name may be offered again. */
-  isUnblocked(record: PluginRecord): boolean;
-}
-
 /** Events that leave a plugin where it stands. */
 export type PluginFact = Extract<PluginEvent, { type: 'restored' | 'located' | 'seen' | 'unpinned' | 'timed' }>;
 
 /** What the publisher works with. */
-export interface PublisherParts
-  extends Pick<SupervisorParts, 'config' | 'events' | 'engines' | 'registry' | 'decideGrants' | 'needsGeneration'> {
-  readonly archive: GenerationArchive;
-  readonly names: NameRegistry;
-  readonly rows: PluginRowWriter;
+interface PublisherParts extends SupervisorRoom {
   readonly news: ToolsNews;
-  readonly now: () => number;
   readonly findRecord: (pluginPath: string) => PluginRecord | undefined;
   /** Told when the cells of a generation are forgotten. */
   readonly onDiscard: (generation: Generation) => void;
   /** Told when tool names became free. Must not throw. */
   readonly onNamesFree: () => void;
-  readonly onFault: (error: unknown) => void;
 }
 
-/** Creates the publisher. */
-export function createPublisher(parts: PublisherParts): Publisher {
+/** The only one who changes records. */
+export type Publisher = ReturnType<typeof createPublisher>;
+
+/** Creates what carries out what `reduce` decides, publishes, withdraws and tells about it. Synchronous. */
+export function createPublisher(parts: PublisherParts) {
   const { archive, names, rows, news, now, decideGrants } = parts;
   const inheritance = createInheritance();
   /** Generations that serve, and those that calls still wait for or run on: none of them is deleted. */
   const inUse = new Set<string>();
 
+  /** Takes a plugin through one event; returns what is left to be done: `build`. */
   function apply(record: PluginRecord, event: PluginEvent, telling: Telling): readonly LifecycleEffect[] {
+    return carryOut(record, event, reduce(record, event), telling);
+  }
+
+  function carryOut(
+    record: PluginRecord,
+    event: PluginEvent,
+    { change, effects }: ReturnType<typeof reduce>,
+    telling: Telling,
+  ): readonly LifecycleEffect[] {
     const from = record.lifecycle.state;
     const outgoing = record.live;
-    const { change, effects } = reduce(record, event);
     write(record, change);
     if (effects.includes('withdraw') && outgoing) withdraw(record, outgoing);
     // Another generation is news also where the state is as before, and why it does not come on for who switched it on.
     const isNews = event.type === 'built' || (event.type === 'switched' && event.isWithheld);
     if (record.lifecycle.state !== from || isNews) tell(record, from, telling);
-    const diagnostic = change.diagnostic;
+    const { diagnostic } = change;
     if (diagnostic !== undefined || event.type === 'switched') rows.schedule(record);
-    if (diagnostic !== undefined) tellDiagnostic(record, diagnostic);
+    const data = diagnostic && { path: record.shownPath, ...diagnostic };
+    if (data) parts.events.publish('plugin-diagnostic', { subject: nameOfPlugin(record), data });
     return effects;
   }
 
@@ -81,8 +73,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
     if (isQuiet) return;
     const to = record.lifecycle.state;
     const generation = record.live?.generation.number;
-    const numbered = generation === undefined ? {} : { generation };
-    write(record, { transitions: addTransition(record, { atMs: now(), from, to, reason, ...numbered }) });
+    write(record, { transitions: addTransition(record, { atMs: now(), from, to, reason, ...omitUndefined({ generation }) }) });
     rows.schedule(record);
     // That a build has begun is no news: its end is.
     if (to === 'loading') return;
@@ -93,9 +84,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
         state: to,
         previousState: from,
         reason,
-        ...numbered,
-        ...(durationMs === undefined ? {} : { durationMs }),
-        ...(to === 'pending-grant' ? { pending: describePending(record) } : {}),
+        ...omitUndefined({ generation, durationMs, pending: to === 'pending-grant' ? describePending(record) : undefined }),
       },
     });
   }
@@ -119,29 +108,25 @@ export function createPublisher(parts: PublisherParts): Publisher {
     leasable.retire(parts.config.generations.drainMs);
   }
 
+  /** Publishes a built generation, or keeps it waiting for a grant or for a tool name. */
   function offer(record: PluginRecord, generation: Generation, telling: Telling): void {
     const taken = names.findTaken(record.path, wantedNames(generation.manifest));
-    if (taken) {
-      block(record, generation, taken, telling);
-      return;
-    }
+    if (taken) return void block(record, generation, taken, telling);
     const pending = isAskingForMore(decideGrants(generation).pending);
-    const { effects } = transition(record.lifecycle, { type: 'built', pending });
-    if (effects.length === 0) return;
+    const event = { type: 'built', live: lease(record, generation), pending, atMs: now() } as const;
+    const reduced = reduce(record, event);
+    if (reduced.effects.length === 0) return;
     const before = record.live;
-    const live = effects.includes('publish') ? publish(record, generation) : undefined;
-    if (live !== undefined && 'code' in live) {
-      refuse(record, live, telling);
-      return;
-    }
-    apply(record, { type: 'built', generation, pending, live, atMs: now() }, telling);
-    if (live !== undefined) replace(before, generation);
+    const isPublished = reduced.effects.includes('publish');
+    const refusal = isPublished ? publish(record, event.live) : undefined;
+    if (refusal) return void apply(record, { type: 'refused', diagnostic: refusal }, { ...telling, reason: refusal.message });
+    carryOut(record, event, reduced, telling);
+    if (isPublished) replace(before, generation);
     keep(record, generation);
     if (!telling.isQuiet) tellEscalation(record, generation);
   }
 
-  /** Gives the tools of a generation to whoever calls, or says why it cannot. */
-  function publish(record: PluginRecord, generation: Generation): Live | Diagnostic {
+  function lease(record: PluginRecord, generation: Generation): Live {
     const leasable = createLeasable({
       generation,
       granted: (use) => decideGrants(generation, use).granted,
@@ -150,11 +135,16 @@ export function createPublisher(parts: PublisherParts): Publisher {
         letGo(record, generation);
       },
     });
+    return { generation, leasable };
+  }
+
+  /** Gives the tools of a generation to whoever calls, or says why it cannot. */
+  function publish(record: PluginRecord, { generation, leasable }: Live): Diagnostic | undefined {
     for (const path of names.claim(record.path, wantedNames(generation.manifest))) displace(path, record, generation);
     try {
       parts.registry.publish(leasable.served);
       inUse.add(generation.id);
-      return { generation, leasable };
+      return undefined;
     } catch (error) {
       if (record.live) names.claim(record.path, wantedNames(record.live.generation.manifest));
       else names.yield(record.path);
@@ -217,13 +207,9 @@ export function createPublisher(parts: PublisherParts): Publisher {
   }
 
   function block(record: PluginRecord, generation: Generation, { name, owner }: TakenName, telling: Telling): void {
-    const diagnostic = describeTaken(name, shownOwner(owner), record);
+    const diagnostic = describeTaken(name, parts.findRecord(owner)?.shownPath ?? owner, record);
     apply(record, { type: 'blocked', generation, diagnostic }, { ...telling, reason: diagnostic.message });
     keep(record, generation);
-  }
-
-  function refuse(record: PluginRecord, diagnostic: Diagnostic, telling: Telling): void {
-    apply(record, { type: 'refused', diagnostic }, { ...telling, reason: diagnostic.message });
   }
 
   function keep(record: PluginRecord, generation: Generation): void {
@@ -236,31 +222,22 @@ export function createPublisher(parts: PublisherParts): Publisher {
     );
   }
 
-  function shownOwner(path: string): string {
-    const record = parts.findRecord(path);
-    return record ? record.shownPath : path;
-  }
-
-  function tellDiagnostic(record: PluginRecord, diagnostic: Diagnostic): void {
-    parts.events.publish('plugin-diagnostic', {
-      subject: nameOfPlugin(record),
-      data: { path: record.shownPath, ...diagnostic },
-    });
-  }
-
   return {
     apply,
-    note: (record, fact) => write(record, reduce(record, fact).change),
     offer,
-    regrant(record, telling) {
+    /** Notes a fact about a plugin that changes nothing for anybody. */
+    note: (record: PluginRecord, fact: PluginFact) => write(record, reduce(record, fact).change),
+    /** Decides the grants of a plugin again. */
+    regrant(record: PluginRecord, telling: Telling): void {
       const waiting = record.waiting?.because === 'grant' ? record.waiting.generation : undefined;
-      if (waiting && !isAskingForMore(decideGrants(waiting).pending)) return offer(record, waiting, telling);
+      if (waiting && !isAskingForMore(decideGrants(waiting).pending)) return void offer(record, waiting, telling);
       if (!record.live) return;
       const pending = isAskingForMore(decideGrants(record.live.generation).pending);
       const isHolding = waiting !== undefined || record.escalation !== undefined;
       apply(record, { type: 'regranted', pending, isHolding }, telling);
     },
-    isUnblocked: ({ path, waiting }) =>
+    /** Whether a generation that waited for a tool name may be offered again. */
+    isUnblocked: ({ path, waiting }: PluginRecord) =>
       waiting?.because === 'duplicate' && names.findTaken(path, wantedNames(waiting.generation.manifest)) === undefined,
   };
 }

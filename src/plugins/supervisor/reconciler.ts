@@ -3,12 +3,11 @@ import { isHigherEngine } from '../../config/engine-names.ts';
 import type { EscalationEngine } from '../../engines/escalation.ts';
 import { isPassingError } from '../../errors/system-error.ts';
 import type { Author } from '../../units/unit.ts';
+import { refuseLoading } from '../discovery/load-policy.ts';
 import { findSource, type PluginSource } from '../discovery/plugin-source.ts';
-import type { GenerationArchive } from '../generations/archive.ts';
 import type { BuildInput, Generation } from '../generations/generation.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import { isFolderAway, isUnreadableNow } from '../watch/folder-state.ts';
-import type { InputUsers } from '../watch/input-users.ts';
 import {
   compareInputs,
   compareSeen,
@@ -20,11 +19,12 @@ import {
   startSeen,
   wasRenamedIntoPlace,
 } from '../watch/seen.ts';
-import type { BuildOptions, BuildOutcome, PluginBuilder } from './build/builder-types.ts';
+import type { BuildOptions, BuildOutcome } from './build/builder-types.ts';
 import type { PluginRecord } from './plugin-record.ts';
 import type { Publisher } from './publisher.ts';
 import { describeWriting } from './rollback-pin.ts';
-import type { Authorship, WrittenFiles } from './written-files.ts';
+import type { SupervisorRoom } from './supervisor-parts.ts';
+import type { Authorship } from './written-files.ts';
 
 /** How one look at a plugin came out. */
 export type LookOutcome =
@@ -49,29 +49,14 @@ export interface LookOptions {
   readonly signal: AbortSignal;
 }
 
-/** Looks at a plugin on the disk, and brings its generation in line with what lies there. */
-export interface Reconciler {
-  look(record: PluginRecord, options: LookOptions): Promise<LookOutcome>;
-  /** The plugin as it lies on the disk now. */
-  find(record: PluginRecord): PluginSource | undefined;
-  /** Remembers what the present state was decided on. */
-  remember(record: PluginRecord, seen: Seen): void;
-}
+/** Brings the generations of plugins in line with what lies on the disk. */
+export type Reconciler = ReturnType<typeof createReconciler>;
 
 /** Creates the reconciler. */
-export function createReconciler(parts: {
-  readonly publisher: Publisher;
-  readonly archive: GenerationArchive;
-  readonly builder: PluginBuilder;
-  readonly users: InputUsers;
-  readonly slots: Slots;
-  readonly written: WrittenFiles;
-  /** Why a file must not be loaded, whatever is in it. */
-  readonly refuseLoading: (fileName: string) => string | undefined;
-  readonly onFault: (error: unknown) => void;
-}): Reconciler {
+export function createReconciler(parts: SupervisorRoom & { readonly publisher: Publisher; readonly slots: Slots }) {
   const { publisher, archive, builder, users } = parts;
 
+  /** Remembers what the present state was decided on. */
   function remember(record: PluginRecord, seen: Seen): void {
     publisher.note(record, { type: 'seen', seen });
     const { entry } = record.source;
@@ -82,6 +67,7 @@ export function createReconciler(parts: {
     users.set(record.path, new Map(files));
   }
 
+  /** Looks at a plugin on the disk, and does what is to be done. */
   async function look(record: PluginRecord, options: LookOptions): Promise<LookOutcome> {
     const source = findSource(record.source.root, record.source.name);
     if (!source) {
@@ -89,7 +75,7 @@ export function createReconciler(parts: {
       return isFolderAway(record.source) || isUnreadableNow(record.source.path) ? nothing : { kind: 'gone' };
     }
     publisher.note(record, { type: 'located', source });
-    const refusal = parts.refuseLoading(source.name);
+    const refusal = refuseLoading(source.name, parts.config);
     if (refusal !== undefined) publisher.apply(record, { type: 'withheld' }, { reason: refusal });
     if (refusal !== undefined || !record.enabled) return nothing;
     const decision = decide(record, options);
@@ -225,7 +211,7 @@ export function createReconciler(parts: {
     return { kind: 'done', changed: record.lifecycle.state !== before };
   }
 
-  return { look, remember, find: ({ source }) => findSource(source.root, source.name) };
+  return { look, remember };
 }
 
 /** What is known before anything is built. */

@@ -1,9 +1,7 @@
-import type { NameRegistry } from '../../names/name-registry.ts';
 import type { PluginRow } from '../../store/tables/plugins/plugins.ts';
 import { refuseLoading } from '../discovery/load-policy.ts';
 import { locate, type PluginRoot } from '../discovery/plugin-roots.ts';
 import { type PluginSource, scanRoot } from '../discovery/plugin-source.ts';
-import type { GenerationArchive } from '../generations/archive.ts';
 import type { Generation } from '../generations/generation.ts';
 import { compareSeen, readBuildInput, readSignature } from '../watch/seen.ts';
 import { sweepParts } from './entry-text.ts';
@@ -14,16 +12,13 @@ import type { PluginSet } from './plugin-set.ts';
 import type { Publisher } from './publisher.ts';
 import type { Reconciler } from './reconciler.ts';
 import { describeWriting, parsePin } from './rollback-pin.ts';
-import type { SupervisorParts } from './supervisor-parts.ts';
+import type { SupervisorRoom } from './supervisor-parts.ts';
 
 /** What the restoration works with. */
-export interface RestoreParts extends Pick<SupervisorParts, 'config' | 'store' | 'onForgotten'> {
-  readonly roots: readonly PluginRoot[];
+interface RestoreParts extends SupervisorRoom {
   readonly pluginSet: PluginSet;
-  readonly archive: GenerationArchive;
   readonly publisher: Publisher;
   readonly reconciler: Reconciler;
-  readonly names: Pick<NameRegistry, 'settle'>;
 }
 
 /**

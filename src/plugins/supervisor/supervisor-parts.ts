@@ -8,8 +8,13 @@ import type { GrantUse } from '../../permissions/select-grants.ts';
 import type { Store } from '../../store/store-types.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 import type { LoadPolicy } from '../discovery/load-policy.ts';
+import type { PluginRoot } from '../discovery/plugin-roots.ts';
+import type { GenerationArchive } from '../generations/archive.ts';
 import type { Maker } from '../generations/generation-rows.ts';
+import type { InputUsers } from '../watch/input-users.ts';
 import type { PluginBuilder } from './build/builder-types.ts';
+import type { PluginRowWriter } from './plugin-rows.ts';
+import type { WrittenFiles } from './written-files.ts';
 
 /** Everything that the supervisor works with. */
 export interface SupervisorParts {
@@ -36,4 +41,15 @@ export interface SupervisorParts {
   readonly now?: () => number;
   /** Told of faults of the daemon itself. Must not throw. */
   readonly onFault?: (error: unknown) => void;
+}
+
+/** What the parts of the supervisor share. */
+export interface SupervisorRoom extends SupervisorParts {
+  readonly roots: readonly PluginRoot[];
+  readonly users: InputUsers;
+  readonly archive: GenerationArchive;
+  readonly rows: PluginRowWriter;
+  readonly written: WrittenFiles;
+  readonly now: () => number;
+  readonly onFault: (error: unknown) => void;
 }

@@ -5,11 +5,7 @@ import { isInside, realPathOf } from '../../file-system/paths.ts';
 import { isLeftoverName } from '../discovery/entry-names.ts';
 
 /** Tells where something may have changed. What it tells are hints: the truth is on the disk. */
-export interface FolderWatch {
-  /** Watches one more folder, with all below it. */
-  add(folder: string): void;
-  close(): Promise<void>;
-}
+export type FolderWatch = ReturnType<typeof createFolderWatch>;
 
 /** What the watch works with. */
 export interface FolderWatchParts {
@@ -28,7 +24,7 @@ export interface FolderWatchParts {
 const ignoredFolders: ReadonlySet<string> = new Set(['node_modules', '.git', 'dist']);
 
 /** Watches folders with one watch a folder; falls back to polling when the system has no more watches to give. */
-export function createFolderWatch(parts: FolderWatchParts): FolderWatch {
+export function createFolderWatch(parts: FolderWatchParts) {
   /** Named folder by real folder: a watch does not follow links, so a folder behind a link is watched where it lies. */
   const folders = new Map(parts.folders.map((folder) => [realPathOf(folder) ?? folder, folder]));
   let isPolling = parts.polling;
@@ -77,13 +73,14 @@ export function createFolderWatch(parts: FolderWatchParts): FolderWatch {
   }
 
   return {
-    add(folder) {
+    /** Watches one more folder, with all below it. */
+    add(folder: string): void {
       const real = realPathOf(folder) ?? folder;
       if (folders.has(real)) return;
       folders.set(real, folder);
       watcher.add(real);
     },
-    async close() {
+    async close(): Promise<void> {
       isClosed = true;
       await watcher.close();
     },

@@ -1,14 +1,5 @@
 /** Which plugins were built from which files, and what the files looked like then. */
-export interface InputUsers {
-  /** Replaces the files that a plugin is built from: signature by path, undefined for a file that is not there. */
-  set(pluginPath: string, signatures: ReadonlyMap<string, string | undefined>): void;
-  delete(pluginPath: string): void;
-  usersOf(inputPath: string): Iterable<string>;
-  /** All files that any plugin is built from. */
-  paths(): Iterable<string>;
-  /** The signature that was set last. */
-  signatureOf(inputPath: string): string | undefined;
-}
+export type InputUsers = ReturnType<typeof createInputUsers>;
 
 interface Input {
   readonly users: Set<string>;
@@ -16,7 +7,7 @@ interface Input {
 }
 
 /** Creates an empty table. */
-export function createInputUsers(): InputUsers {
+export function createInputUsers() {
   const inputsByPath = new Map<string, Input>();
   const pathsByUser = new Map<string, readonly string[]>();
 
@@ -30,7 +21,8 @@ export function createInputUsers(): InputUsers {
   }
 
   return {
-    set(pluginPath, signatures) {
+    /** Replaces the files that a plugin is built from: signature by path, undefined for a file that is not there. */
+    set(pluginPath: string, signatures: ReadonlyMap<string, string | undefined>): void {
       remove(pluginPath);
       pathsByUser.set(pluginPath, [...signatures.keys()]);
       for (const [path, signature] of signatures) {
@@ -41,8 +33,10 @@ export function createInputUsers(): InputUsers {
       }
     },
     delete: remove,
-    usersOf: (inputPath) => inputsByPath.get(inputPath)?.users ?? [],
-    paths: () => inputsByPath.keys(),
-    signatureOf: (inputPath) => inputsByPath.get(inputPath)?.signature,
+    usersOf: (inputPath: string): Iterable<string> => inputsByPath.get(inputPath)?.users ?? [],
+    /** All files that any plugin is built from. */
+    paths: (): Iterable<string> => inputsByPath.keys(),
+    /** The signature that was set last. */
+    signatureOf: (inputPath: string) => inputsByPath.get(inputPath)?.signature,
   };
 }

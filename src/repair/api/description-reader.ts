@@ -18,16 +18,11 @@ export interface ReadDescription {
   readonly source: string;
 }
 
-/** Reads descriptions of APIs. */
-export interface DescriptionReader {
-  /**
-   * Reads an address through the network check. `isPublic`: somebody who may ask for any public address; otherwise, and for private
-   * ones, only the hosts of `repair.sources` and `net` are reached. Throws `network-refused` or `network-failed`.
-   */
-  fetch(address: string, reach: { readonly isPublic: boolean; readonly net?: readonly string[] }): Promise<ReadDescription>;
-  /** Reads a JSON or YAML file by its path in a folder of plugins or a shared one. Throws `api-description-invalid`. */
-  open(path: string, folder: string): ReadDescription;
-  close(): Promise<void>;
+/** Whom a description may be asked of. */
+interface Reach {
+  /** Somebody who may ask for any public address; otherwise, and for private ones, only the hosts of `repair.sources` and `net`. */
+  readonly isPublic: boolean;
+  readonly net?: readonly string[];
 }
 
 const unit = 'api-description';
@@ -38,6 +33,9 @@ export function isAddress(place: string): boolean {
   return /^https?:\/\//i.test(place);
 }
 
+/** Reads descriptions of APIs. */
+export type DescriptionReader = ReturnType<typeof createDescriptionReader>;
+
 /** Creates the reader. */
 export function createDescriptionReader(parts: {
   readonly network: Config['network'];
@@ -45,12 +43,12 @@ export function createDescriptionReader(parts: {
   /** Hosts that the operator named: read anew each time. */
   readonly hosts: () => readonly string[];
   readonly folders: () => readonly string[];
-}): DescriptionReader {
+}) {
   const { network } = parts;
   const check = createNetworkCheck({ resolve: parts.resolve ?? resolveBySystem });
   const connections = createConnections({ timeoutMs: network.timeoutMs });
 
-  function fetchFor({ isPublic, net = [] }: Parameters<DescriptionReader['fetch']>[1]): CheckedFetch {
+  function fetchFor({ isPublic, net = [] }: Reach): CheckedFetch {
     const parsed = parsePermissions({ net: [...new Set([...parts.hosts(), ...net])] });
     const granted = parsed.ok ? parsed.permissions : {};
     const user = { ...createDaemonUser(unit, () => granted), reachesPublic: isPublic };
@@ -66,7 +64,8 @@ export function createDescriptionReader(parts: {
   }
 
   return {
-    async fetch(address, reach) {
+    /** Reads an address through the network check. Throws `network-refused` or `network-failed`. */
+    async fetch(address: string, reach: Reach): Promise<ReadDescription> {
       const signal = AbortSignal.timeout(network.timeoutMs);
       const host = URL.parse(address)?.host ?? address.slice(0, 100);
       try {
@@ -81,7 +80,8 @@ export function createDescriptionReader(parts: {
         throw explain(error, host, signal, network.timeoutMs);
       }
     },
-    open(path, folder) {
+    /** Reads a JSON or YAML file by its path in a folder of plugins or a shared one. Throws `api-description-invalid`. */
+    open(path: string, folder: string): ReadDescription {
       const file = realPathOf(resolve(folder, path));
       const isAllowed =
         file !== undefined && endings.has(extname(file)) && parts.folders().some((each) => isInFolder(each, file));

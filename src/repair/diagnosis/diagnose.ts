@@ -1,19 +1,19 @@
 import { relative } from 'node:path';
 import type { Recording } from '../../border/border.ts';
 import type { Execution } from '../../calls/call-types.ts';
+import { omitUndefined } from '../../config/json-object.ts';
 import { hashInputs } from '../../plugins/compile/input-ledger.ts';
 import { displayPath } from '../../plugins/discovery/plugin-roots.ts';
 import type { PluginSource } from '../../plugins/discovery/plugin-source.ts';
 import { hashBytes } from '../../plugins/generations/artifact-files.ts';
 import type { BuildOutcome, PluginBuilder } from '../../plugins/supervisor/build/builder-types.ts';
-import type { InspectRequest, InspectResult } from '../../typescript/check-types.ts';
 import type { TypeChecker } from '../../typescript/checker.ts';
 import { classifyDiagnostic } from '../failures/classify-failure.ts';
 import type { Failure } from '../failures/failure.ts';
 import type { Attempt } from '../repair.ts';
 import { cutText, describeDifference } from '../text-difference.ts';
 import type { Diagnosis, FailingCall, LastGood } from './diagnosis.ts';
-import { listNearby, policyOf, readPluginTexts } from './plugin-texts.ts';
+import { createInspect, listNearby, policyOf, readPluginTexts } from './plugin-texts.ts';
 
 /** What a diagnosis is made with. */
 export interface DiagnosisParts {
@@ -54,29 +54,18 @@ const maxShownDiffChars = 16_000;
 const maxMessageChars = 4000;
 const maxArgumentChars = 8000;
 const maxAttempts = 5;
-/** All repairs together are one caller of the language service. */
-const callerId = 'repair';
 
 /** Creates the diagnoser. */
 export function createDiagnoser(parts: DiagnosisParts): Diagnoser {
-  /** Undefined when the types are too much, or the text is: a repair goes on without them. */
-  async function inspect(request: InspectRequest, signal: AbortSignal): Promise<InspectResult | undefined> {
-    try {
-      return await parts.checker.inspect(request, { callerId, signal });
-    } catch {
-      signal.throwIfAborted();
-      return undefined;
-    }
-  }
+  const inspect = createInspect(parts.checker, 'repair');
 
   return {
     async diagnose({ source, name, failure, lastGood, failingCall, earlierAttempts = [], signal }) {
       const sharedDirs = parts.sharedDirs();
       const policy = policyOf(source, sharedDirs);
       const sources = readPluginTexts(source, policy);
-      const files = toFiles(sources);
       const { packageDirs } = policy;
-      const seen = await inspect({ files, packageDirs, declarations: true }, signal);
+      const seen = await inspect(sources, { packageDirs, declarations: true, signal });
       const show = (path: string) => displayPath(source.root, path);
       const isImport = failure.code.startsWith('import-') || failure.code === 'builtin-refused';
       return {
@@ -87,10 +76,10 @@ export function createDiagnoser(parts: DiagnosisParts): Diagnoser {
         declarations: seen?.declarations ?? [],
         packageDirs,
         nearby: isImport ? listNearby(source, policy, sharedDirs) : { files: [], packages: [] },
-        ...(failingCall === undefined ? {} : { failingCall }),
-        ...(lastGood === undefined
-          ? {}
-          : { lastGood: { ...lastGood, diff: describeDifference(lastGood.sources, sources, show, maxShownDiffChars) } }),
+        ...omitUndefined({
+          failingCall,
+          lastGood: lastGood && { ...lastGood, diff: describeDifference(lastGood.sources, sources, show, maxShownDiffChars) },
+        }),
         earlierAttempts: earlierAttempts.slice(-maxAttempts),
       };
     },
@@ -101,7 +90,7 @@ export function createDiagnoser(parts: DiagnosisParts): Diagnoser {
       const sources = new Map([...texts, ...readPluginTexts(source, policyOf(source, parts.sharedDirs()), texts)]);
       const [built, seen] = await Promise.all([
         parts.builder.build(source, signal, { author: 'repair', proposed: changed }),
-        inspect({ files: toFiles(sources), packageDirs: diagnosis.packageDirs }, signal),
+        inspect(sources, { packageDirs: diagnosis.packageDirs, signal }),
       ]);
       if (built.ok) parts.discard(source, built);
       const judged = built.ok ? undefined : classifyDiagnostic(diagnosis.failure.path, built.diagnostic);
@@ -119,11 +108,7 @@ export function describeFailingCall(
   recording: Recording | undefined,
 ): FailingCall {
   const text = cutText(JSON.stringify(given) ?? 'null', maxArgumentChars);
-  return { tool, arguments: text, ...(recording === undefined ? {} : { recording }) };
-}
-
-function toFiles(sources: ReadonlyMap<string, string>): { name: string; text: string }[] {
-  return [...sources].map(([name, text]) => ({ name, text }));
+  return { tool, arguments: text, ...omitUndefined({ recording }) };
 }
 
 function hashTexts(source: PluginSource, sources: ReadonlyMap<string, string>): string {

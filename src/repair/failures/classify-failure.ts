@@ -1,5 +1,6 @@
 import type { Recording } from '../../border/border.ts';
 import type { Execution } from '../../calls/call-types.ts';
+import { omitUndefined } from '../../config/json-object.ts';
 import { type ErrorCode, errorCatalog } from '../../errors/catalog.ts';
 import type { Diagnostic } from '../../plugins/plugin-types.ts';
 import { type Failure, type FailureClass, failureKey, type Judged, type NobodysFault } from './failure.ts';
@@ -64,10 +65,7 @@ export function classifyDiagnostic(path: string, diagnostic: Diagnostic): Judged
   return {
     failure: {
       ...nameFailure(path, failureClass, code, message),
-      ...(file === undefined ? {} : { file }),
-      ...(line === undefined ? {} : { line }),
-      ...(column === undefined ? {} : { column }),
-      ...(codeFrame === undefined ? {} : { codeFrame }),
+      ...omitUndefined({ file, line, column, codeFrame }),
       fix,
     },
   };
@@ -94,8 +92,7 @@ export function classifyExecution(
   return {
     failure: {
       ...nameFailure(path, failureClass, code, said),
-      ...(own === undefined ? {} : { file: own.file, line: own.line, column: own.column }),
-      ...(codeFrame === undefined ? {} : { codeFrame }),
+      ...omitUndefined({ file: own?.file, line: own?.line, column: own?.column, codeFrame }),
       fix,
       executionId,
       tool,
@@ -108,7 +105,7 @@ export function classifyCheck(path: string, check: { readonly tool?: string; rea
   return {
     ...nameFailure(path, 'check-failed', 'handler-threw', check.said),
     fix: 'Mend the code that the health check or the example runs.',
-    ...(check.tool === undefined ? {} : { tool: check.tool }),
+    ...omitUndefined({ tool: check.tool }),
   };
 }
 

@@ -3,31 +3,25 @@ import type { Failure } from './failure.ts';
 import { minFailures } from './watch-calls.ts';
 
 /** What is told of plugins whose failures start no repair, and the calls that a person may have repaired later; bounded. */
-export interface FailureNotes {
-  note(path: string, refusal: string): void;
-  refusalOf(path: string): string | undefined;
-  /** The failure was taken up, or the file saved. */
-  forget(path: string): void;
-  /** Keeps what only a call shows. */
-  remember(failure: Failure, contentHash: string): void;
-  /** The failed call of this content. */
-  failedCallOf(path: string, contentHash: string | undefined): Failure | undefined;
-}
+export type FailureNotes = ReturnType<typeof createFailureNotes>;
 
 const maxNotes = 1000;
 
 /** Creates the notes. */
-export function createFailureNotes(): FailureNotes {
+export function createFailureNotes() {
   const refusalByPath = new BoundedMap<string, string>(maxNotes);
   const callByPath = new BoundedMap<string, { readonly failure: Failure; readonly contentHash: string }>(maxNotes);
   return {
-    note: (path, refusal) => void refusalByPath.set(path, refusal),
-    refusalOf: (path) => refusalByPath.get(path),
-    forget: (path) => void refusalByPath.delete(path),
-    remember(failure, contentHash) {
+    note: (path: string, refusal: string) => void refusalByPath.set(path, refusal),
+    refusalOf: (path: string) => refusalByPath.get(path),
+    /** The failure was taken up, or the file saved. */
+    forget: (path: string) => void refusalByPath.delete(path),
+    /** Keeps what only a call shows. */
+    remember(failure: Failure, contentHash: string): void {
       if (failure.executionId !== undefined) callByPath.set(failure.path, { failure, contentHash });
     },
-    failedCallOf(path, contentHash) {
+    /** The failed call of this content. */
+    failedCallOf(path: string, contentHash: string | undefined): Failure | undefined {
       const failed = callByPath.get(path);
       return failed?.contentHash === contentHash ? failed?.failure : undefined;
     },

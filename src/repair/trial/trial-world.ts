@@ -11,28 +11,16 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import { refuseUnforeseen } from '../../replay/replays.ts';
 import { createMemoryValues } from './memory-values.ts';
 
-/** What a plugin can reach while it is tried: values in memory and files in a folder of the trial. All else is refused. */
-export interface TrialWorld {
-  /** Never rejects. What is refused reads as a permission that is missing. */
-  answer(request: BorderRequest, signal: AbortSignal): Promise<BorderAnswer>;
-  /** How often something was asked that no trial has. */
-  refusals(): number;
-  /** Takes its files from the disk, so that the many runs of a trial need the room of one. */
-  clear(): Promise<void>;
-}
-
 /** Worlds of one trial, each empty at first; `close` removes what they left on the disk. */
-export interface TrialWorlds {
-  open(user: Pick<CapabilityUser, 'executionId' | 'plugin' | 'tool' | 'unitPath' | 'caller' | 'session'>): TrialWorld;
-  close(): Promise<void>;
-}
+export type TrialWorlds = ReturnType<typeof createTrialWorlds>;
 
 /** Begins with nothing on the disk: the folder is made with the first file. Grants are those of the generation that is measured by. */
-export function createTrialWorlds(config: Pick<Config, 'dataDir' | 'kv' | 'files'>, granted: PermissionSet): TrialWorlds {
+export function createTrialWorlds(config: Pick<Config, 'dataDir' | 'kv' | 'files'>, granted: PermissionSet) {
   let folder: Promise<string> | undefined;
   let worlds = 0;
 
-  function open(who: Parameters<TrialWorlds['open']>[0]): TrialWorld {
+  /** What a plugin can reach while it is tried: values in memory and files in a folder of the trial. All else is refused. */
+  function open(who: Pick<CapabilityUser, 'executionId' | 'plugin' | 'tool' | 'unitPath' | 'caller' | 'session'>) {
     const number = ++worlds;
     const user: CapabilityUser = { ...who, chain: [], granted: () => granted, noteUse: () => {}, holdClock: () => () => {} };
     const kv = createKv({ table: createMemoryValues(), limits: config.kv });
@@ -49,12 +37,15 @@ export function createTrialWorlds(config: Pick<Config, 'dataDir' | 'kv' | 'files
     }
 
     return {
+      /** How often something was asked that no trial has. */
       refusals: () => refusals,
-      async clear() {
+      /** Takes its files from the disk, so that the many runs of a trial need the room of one. */
+      async clear(): Promise<void> {
         if (files !== undefined && folder !== undefined)
           await rm(join(await folder, String(number)), { recursive: true, force: true });
       },
-      async answer(request, signal) {
+      /** Never rejects. What is refused reads as a permission that is missing. */
+      async answer(request: BorderRequest, signal: AbortSignal): Promise<BorderAnswer> {
         try {
           const carryOut = (await findCapability(request.op))?.operations[request.op];
           if (carryOut === undefined) {
@@ -73,7 +64,7 @@ export function createTrialWorlds(config: Pick<Config, 'dataDir' | 'kv' | 'files
 
   return {
     open,
-    async close() {
+    async close(): Promise<void> {
       if (folder !== undefined) await rm(await folder, { recursive: true, force: true });
     },
   };

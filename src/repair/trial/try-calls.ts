@@ -1,6 +1,7 @@
 import { operatorCaller } from '../../callers/caller.ts';
 import { createExecutionIds } from '../../calls/record/execution-id.ts';
 import type { Engines } from '../../calls/runner.ts';
+import { omitUndefined } from '../../config/json-object.ts';
 import type { RunOutcome } from '../../engines/engine.ts';
 import { compareEnds, findDifference } from '../../replay/describe-replay.ts';
 import type { AskedOtherwise } from '../../replay/recorded-answers.ts';
@@ -39,17 +40,13 @@ export interface TriedRun {
   readonly wasRefused: boolean;
 }
 
-/** Runs what shows whether a plugin works. Calls look like those of anybody: their ids, callers, time and chance are the usual ones. */
-export interface TryCalls {
-  replay(served: ServedUnit, recorded: RecordedExecution): Promise<ReplayedCall>;
-  example(served: ServedUnit, tool: string, example: { readonly args: unknown; readonly expect?: unknown }): Promise<TriedRun>;
-  healthcheck(served: ServedUnit): Promise<TriedRun>;
-}
-
 const nextId = createExecutionIds(Date.now);
 
-/** Creates the runs of one trial. */
-export function createTryCalls(parts: TryCallParts, worlds: TrialWorlds, signal: AbortSignal): TryCalls {
+/** Runs what shows whether a plugin works. */
+export type TryCalls = ReturnType<typeof createTryCalls>;
+
+/** Creates the runs of one trial. Calls look like those of anybody: their ids, callers, time and chance are the usual ones. */
+export function createTryCalls(parts: TryCallParts, worlds: TrialWorlds, signal: AbortSignal) {
   async function run(served: ServedUnit, entry: ToolEntry, call: { readonly args?: unknown; readonly hook?: 'healthcheck' }) {
     const { unit } = served;
     const { runner } = unit;
@@ -74,7 +71,7 @@ export function createTryCalls(parts: TryCallParts, worlds: TrialWorlds, signal:
   }
 
   return {
-    async replay(served, recorded) {
+    async replay(served: ServedUnit, recorded: RecordedExecution): Promise<ReplayedCall> {
       const { execution } = recorded;
       const entry = findRecordedTool(served, execution.tool);
       if (entry === undefined) return { end: { status: 'error' }, difference: 'The tool is gone.', wasRefused: false };
@@ -84,15 +81,19 @@ export function createTryCalls(parts: TryCallParts, worlds: TrialWorlds, signal:
         .runRecorded(recorded, entry, { holder: operatorCaller, signal, answerUnforeseen: world.answer })
         .finally(world.clear);
       const difference = compareEnds(endOf(execution), end) ?? findOtherTrace(run, parts.leavesTrace);
-      return { end, ...(difference !== undefined && { difference }), wasRefused: world.refusals() > 0 };
+      return { end, ...omitUndefined({ difference }), wasRefused: world.refusals() > 0 };
     },
-    async example(served, tool, { args, expect }) {
+    async example(
+      served: ServedUnit,
+      tool: string,
+      { args, expect }: { readonly args: unknown; readonly expect?: unknown },
+    ): Promise<TriedRun> {
       const entry = findRecordedTool(served, tool);
       if (entry === undefined) return { fault: `The tool "${tool}" is gone.`, wasRefused: false };
       const result = await run(served, entry, { args });
       return { ...judge(result?.outcome, expect), wasRefused: result?.wasRefused ?? true };
     },
-    async healthcheck(served) {
+    async healthcheck(served: ServedUnit): Promise<TriedRun> {
       const [tool] = served.unit.manifest.tools;
       const entry = tool && findRecordedTool(served, tool.name);
       const result = entry && (await run(served, entry, { hook: 'healthcheck' }));

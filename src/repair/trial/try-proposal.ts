@@ -1,14 +1,14 @@
 import { raceAbort } from '../../concurrency/race-abort.ts';
 import type { Config } from '../../config/config-types.ts';
-import type { GrantDecision } from '../../permissions/decision.ts';
-import { isNothing } from '../../permissions/decision.ts';
+import { omitUndefined } from '../../config/json-object.ts';
+import { type GrantDecision, isNothing } from '../../permissions/decision.ts';
 import type { Asking } from '../../permissions/grant-registry.ts';
 import type { PluginSource } from '../../plugins/discovery/plugin-source.ts';
 import type { Generation } from '../../plugins/generations/generation.ts';
 import type { UnsavedBuild } from '../../plugins/supervisor/build/unsaved-build.ts';
 import type { PluginSupervisor } from '../../plugins/supervisor-types.ts';
 import type { RecordedExecution } from '../../replay/recorded-execution.ts';
-import { findRecordedTool } from '../../replay/replay-code.ts';
+import { findRecordedTool, serveAside } from '../../replay/replay-code.ts';
 import type { ServedUnit } from '../../units/unit.ts';
 import { classifyDiagnostic, classifyExecution } from '../failures/classify-failure.ts';
 import { compareManifests } from './compare-manifests.ts';
@@ -111,9 +111,8 @@ async function tryBuilt(
   const { diagnosed, proposal, signal, failure } = request;
   const measured = diagnosed ?? generation;
   const { granted } = parts.decideGrants(measured);
-  const serve = (unit: Generation): ServedUnit => ({ unit, granted: () => granted, lease: () => () => {} });
-  const candidate = serve(generation);
-  const before = diagnosed && serve(diagnosed);
+  const candidate = serveAside(generation, () => granted);
+  const before = diagnosed && serveAside(diagnosed, () => granted);
   // Values and files of a trial are its own: what is new has those that it asks for, so that its examples can be tried.
   const isNew = failure.key === 'creation';
   const worlds = createTrialWorlds(parts.config, isNew ? build.manifest.permissions : granted);
@@ -136,12 +135,8 @@ async function tryBuilt(
     // What is new has no other measure than what it says of itself.
     if (isNew && !isBroken) checks.push(await tryOwnExamples(calls, candidate));
     if (before && !isBroken) {
-      const examples = await tryExamples(
-        calls,
-        before,
-        candidate,
-        failure.tool !== undefined && failure.class === 'check-failed',
-      );
+      const isExample = failure.tool !== undefined && failure.class === 'check-failed';
+      const examples = await tryExamples(calls, before, candidate, isExample);
       checks.push(examples.check);
       const health = await tryHealth(calls, before, candidate, (run) => runWithHealthcheckOf(parts, request, measured, run));
       checks.push(health.check);
@@ -172,7 +167,7 @@ async function runWithHealthcheckOf<Result>(
   if (!built?.generation) return 'unknown';
   try {
     const { granted } = parts.decideGrants(generation);
-    return await run({ unit: built.generation, granted: () => granted, lease: () => () => {} });
+    return await run(serveAside(built.generation, () => granted));
   } finally {
     built.release();
   }
@@ -248,11 +243,8 @@ async function tryFailingCall(
   const { end, wasRefused } = await calls.replay(candidate, recorded);
   if (end.status === 'success') return passed('failing-call', 'The call that failed goes well.');
   const said = `${end.error?.name === undefined ? '' : `${end.error.name}: `}${end.error?.message ?? end.status}`;
-  const judged = classifyExecution(source.path, {
-    ...recorded.execution,
-    status: end.status,
-    ...(end.error && { error: end.error }),
-  });
+  const ended = { ...recorded.execution, status: end.status, ...omitUndefined({ error: end.error }) };
+  const judged = classifyExecution(source.path, ended);
   if ('failure' in judged && judged.failure.key === failure.key)
     return failed('failing-call', `The call fails as before: ${said}`);
   if (wasRefused) return notTried('failing-call', `It asks for what was not recorded, so nobody can tell: ${said}`);

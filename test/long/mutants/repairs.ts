@@ -29,7 +29,7 @@ export const repairMutants: MutantsByPromise = {
     {
       what: 'the end is told before its generation is on the disk',
       file: 'src/plugins/supervisor/mending.ts',
-      find: '      await parts.settle();',
+      find: '      await archive.flush();',
       replace: '',
       tests: ['test/repair/repairs.test.ts'],
     },

@@ -38,7 +38,7 @@ function follow(record: PluginRecord, event: PluginEvent): PluginRecord {
 
 function built(number: number, pending = false): PluginEvent {
   const generation = makeGeneration(number);
-  return { type: 'built', generation, pending, live: pending ? undefined : liveOf(generation), atMs: number };
+  return { type: 'built', pending, live: liveOf(generation), atMs: number };
 }
 
 const serving = [{ type: 'found' }, built(1)] as const satisfies readonly PluginEvent[];
