@@ -1,38 +1,10 @@
 import { Worker } from 'node:worker_threads';
+import { Counts } from '../collections/counts.ts';
 import { createFairQueue } from '../concurrency/fair-queue.ts';
 import { codeCacheEnvironment } from '../config/code-cache.ts';
 import { quotas } from '../config/quotas.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type {
-  CheckerQuestions,
-  CheckerUse,
-  CheckRequest,
-  CheckResult,
-  InspectRequest,
-  InspectResult,
-  ParseRequest,
-  RestoreRequest,
-  ToChecker,
-  TypedFile,
-} from './check-types.ts';
-
-/** Checks the types of texts that nobody vouches for, on a thread of its own that is started with the first of them. */
-export interface TypeChecker {
-  /**
-   * Rejects with `time-exceeded` or `memory-exceeded` when the types are too much for the checker, with `queue-full` when too many
-   * of this caller wait, and with the reason of the signal.
-   */
-  check(request: CheckRequest, by: CheckedBy): Promise<CheckResult>;
-  /** Looks into a plugin; rejects like `check`, and with `payload-too-large` when it has more text than is looked at. */
-  inspect(request: InspectRequest, by: CheckedBy): Promise<InspectResult>;
-  /** How many faults of syntax each variant of a text has. Rejects like `inspect`. */
-  parse(request: ParseRequest, by: CheckedBy): Promise<readonly number[]>;
-  /** The files of a changed plugin in which one check is put back as it was; see `restoreCheck`. Rejects like `inspect`. */
-  restore(request: RestoreRequest, by: CheckedBy): Promise<readonly TypedFile[] | undefined>;
-  /** Starts the thread, where a check is likely to come soon. Must not throw. */
-  warm(): void;
-  close(): Promise<void>;
-}
+import type { CheckerQuestions, CheckerUse, ToChecker, TypedFile } from './check-types.ts';
 
 /** Whose question it is. */
 interface CheckedBy {
@@ -64,6 +36,8 @@ export const usualCheckerBounds: CheckerBounds = {
 /** For repairs: they are few, so that the memory is given back soon. */
 export const repairCheckerBounds: CheckerBounds = { ...usualCheckerBounds, maxHeapMb: 512, idleMs: 60_000 };
 
+type RequestOf<Type extends keyof CheckerQuestions> = CheckerQuestions[Type]['request'];
+
 interface Job {
   readonly question: ToChecker;
   readonly callerId: string;
@@ -81,10 +55,13 @@ const maxStartMs = 120_000;
 /** Texts of one plugin that are looked into; a program of this size takes seconds. */
 const maxInspectedChars = 1_000_000;
 
+/** Checks the types of texts that nobody vouches for, on a thread of its own that is started with the first of them. */
+export type TypeChecker = ReturnType<typeof createTypeChecker>;
+
 /** Creates a checker; its thread does one check after the other, callers in turn. `use`: what it is started for. */
-export function createTypeChecker(bounds: CheckerBounds = usualCheckerBounds, use: CheckerUse = 'check'): TypeChecker {
+export function createTypeChecker(bounds: CheckerBounds = usualCheckerBounds, use: CheckerUse = 'check') {
   const queue = createFairQueue<Job>();
-  const waitingByCaller = new Map<string, number>();
+  const waitingByCaller = new Counts();
   let worker: Worker | undefined;
   let isReady = false;
   let job: Job | undefined;
@@ -167,20 +144,17 @@ export function createTypeChecker(bounds: CheckerBounds = usualCheckerBounds, us
   }
 
   function countOut(item: Job): void {
-    const { callerId } = item;
     item.isWaiting = false;
-    const count = (waitingByCaller.get(callerId) ?? 1) - 1;
-    if (count === 0) waitingByCaller.delete(callerId);
-    else waitingByCaller.set(callerId, count);
+    waitingByCaller.add(item.callerId, -1);
   }
 
   /** Returns what takes it out again, if it waits still. */
   function enter(item: Job): () => void {
-    const count = waitingByCaller.get(item.callerId) ?? 0;
+    const count = waitingByCaller.of(item.callerId);
     if (count >= bounds.maxWaitingPerCaller || queue.size() >= bounds.maxWaiting) {
       throw new HotcellError('queue-full', `${queue.size()} scripts wait for a check of their types, ${count} of this caller.`);
     }
-    waitingByCaller.set(item.callerId, count + 1);
+    waitingByCaller.add(item.callerId, 1);
     const place = queue.push(item);
     return () => {
       if (!item.isWaiting) return;
@@ -193,6 +167,7 @@ export function createTypeChecker(bounds: CheckerBounds = usualCheckerBounds, us
     question: Extract<ToChecker, { type: Type }>,
     { callerId, signal }: CheckedBy,
   ): Promise<CheckerQuestions[Type]['result']> {
+    refuseLarge(question);
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<CheckerQuestions[Type]['result']>();
     const listen = (thread: Worker): void => void thread.once('message', resolve);
@@ -213,21 +188,20 @@ export function createTypeChecker(bounds: CheckerBounds = usualCheckerBounds, us
   }
 
   return {
-    check: async (request, by) => ask<'check'>({ type: 'check', request }, by),
-    async inspect(request, by) {
-      refuseLarge(request.files.reduce((sum, { text }) => sum + text.length, 0));
-      return ask<'inspect'>({ type: 'inspect', request }, by);
-    },
-    async parse(request, by) {
-      refuseLarge(request.text.length);
-      return ask<'parse'>({ type: 'parse', request }, by);
-    },
-    async restore(request, by) {
-      refuseLarge([...request.before, ...request.after].reduce((sum, { text }) => sum + text.length, 0) / 2);
-      return ask<'restore'>({ type: 'restore', request }, by);
-    },
+    /**
+     * Rejects with `time-exceeded` or `memory-exceeded` when the types are too much for the checker, with `queue-full` when too many
+     * of this caller wait, and with the reason of the signal.
+     */
+    check: (request: RequestOf<'check'>, by: CheckedBy) => ask<'check'>({ type: 'check', request }, by),
+    /** Looks into a plugin; rejects like `check`, and with `payload-too-large` when it has more text than is looked at. */
+    inspect: (request: RequestOf<'inspect'>, by: CheckedBy) => ask<'inspect'>({ type: 'inspect', request }, by),
+    /** How many faults of syntax each variant of a text has. Rejects like `inspect`. */
+    parse: (request: RequestOf<'parse'>, by: CheckedBy) => ask<'parse'>({ type: 'parse', request }, by),
+    /** The files of a changed plugin in which one check is put back as it was; see `restoreCheck`. Rejects like `inspect`. */
+    restore: (request: RequestOf<'restore'>, by: CheckedBy) => ask<'restore'>({ type: 'restore', request }, by),
+    /** Starts the thread, where a check is likely to come soon. Must not throw. */
     warm: start,
-    async close() {
+    async close(): Promise<void> {
       clearTimeout(idle);
       stop();
       const over = new HotcellError('cancelled', 'The daemon is stopping.');
@@ -239,7 +213,23 @@ export function createTypeChecker(bounds: CheckerBounds = usualCheckerBounds, us
   };
 }
 
-function refuseLarge(chars: number): void {
+/** The texts of scripts are bounded where they come from. */
+function countChars(question: ToChecker): number {
+  const count = (files: readonly TypedFile[]) => files.reduce((sum, { text }) => sum + text.length, 0);
+  switch (question.type) {
+    case 'check':
+      return 0;
+    case 'inspect':
+      return count(question.request.files);
+    case 'parse':
+      return question.request.text.length;
+    case 'restore':
+      return (count(question.request.before) + count(question.request.after)) / 2;
+  }
+}
+
+function refuseLarge(question: ToChecker): void {
+  const chars = countChars(question);
   if (chars <= maxInspectedChars) return;
   throw new HotcellError('payload-too-large', `The plugin has ${chars} characters; ${maxInspectedChars} are looked into.`);
 }

@@ -4,16 +4,6 @@ import { isInside } from '../../file-system/paths.ts';
 /** Where a readable file belongs: to the plugin and what plugins share, or to an installed package. */
 export type FileOwner = 'plugin' | 'package';
 
-/** Decides by real path whether a build may read a file. */
-export interface PathPolicy {
-  /** The `node_modules` folders that packages may come from, nearest first. */
-  readonly packageDirs: readonly string[];
-  /** The owner of a file, or undefined when the build may not read it. `path` is absolute. */
-  ownerOf(path: string): FileOwner | undefined;
-  /** Whether a path that is not resolved yet may lead to a readable file; refuses without touching the disk. */
-  mayLeadInside(path: string): boolean;
-}
-
 /** What a plugin may read. All are real paths. */
 export interface PluginFolders {
   /** The entry: all that a plugin of a single file owns. */
@@ -28,19 +18,25 @@ export interface PluginFolders {
   readonly pluginDir: string;
 }
 
+/** Decides by real path whether a build may read a file. */
+export type PathPolicy = ReturnType<typeof createPathPolicy>;
+
 /** Makes the policy of one plugin. */
-export function createPathPolicy({ entry, ownDir, rootDir, sharedDirs, pluginDir }: PluginFolders): PathPolicy {
+export function createPathPolicy({ entry, ownDir, rootDir, sharedDirs, pluginDir }: PluginFolders) {
   const packageDirs = ancestorsOf(pluginDir).map((folder) => join(folder, 'node_modules'));
   const wholeDirs = [...(ownDir === undefined ? [] : [ownDir]), ...sharedDirs];
   const isShared = (path: string): boolean => isInside(rootDir, path) && relative(rootDir, path).startsWith('_');
   return {
+    /** The `node_modules` folders that packages may come from, nearest first. */
     packageDirs,
-    ownerOf(path) {
+    /** The owner of a file, or undefined when the build may not read it. `path` is absolute. */
+    ownerOf(path: string): FileOwner | undefined {
       if (packageDirs.some((folder) => isInside(folder, path))) return 'package';
       if (path === entry || (isShared(path) && !hasHiddenSegment(relative(rootDir, path)))) return 'plugin';
       return wholeDirs.some((folder) => isVisibleInside(folder, path)) ? 'plugin' : undefined;
     },
-    mayLeadInside(path) {
+    /** Whether a path that is not resolved yet may lead to a readable file; refuses without touching the disk. */
+    mayLeadInside(path: string): boolean {
       return path === entry || isShared(path) || [...wholeDirs, ...packageDirs].some((folder) => isInside(folder, path));
     },
   };

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../config/json-object.ts';
 import type { GuestError } from '../../engines/engine.ts';
 import type { ErrorCode } from '../../errors/catalog.ts';
 import type { Diagnostic } from '../plugin-types.ts';
@@ -24,8 +25,7 @@ export function explainLoadError(
   return {
     code: traced.code,
     message: `${named}${traced.message}`,
-    ...(top ? { file: top.file, line: top.line, column: top.column } : {}),
-    ...(traced.codeFrame === undefined ? {} : { codeFrame: traced.codeFrame }),
+    ...omitUndefined({ file: top?.file, line: top?.line, column: top?.column, codeFrame: traced.codeFrame }),
     fix: (traced.code === 'load-failed' ? earlyReads : loadFixes[traced.code]) ?? traced.fix,
   };
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../../config/json-object.ts';
+import { isObject, omitUndefined } from '../../config/json-object.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import {
   callNameOf,
@@ -109,8 +109,7 @@ function readResource(name: string, node: ManifestNode, context: OfferingContext
     description: call.description,
     uri,
     isTemplate,
-    ...(mimeType === undefined ? {} : { mimeType }),
-    ...(size === undefined ? {} : { size }),
+    ...omitUndefined({ mimeType, size }),
     completions,
     call,
   };

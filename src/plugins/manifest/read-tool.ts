@@ -1,4 +1,4 @@
-import { isObject } from '../../config/json-object.ts';
+import { isObject, omitUndefined } from '../../config/json-object.ts';
 import { limitTable } from '../../config/limits.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type ToolManifest,
   toolFlags,
 } from '../../units/tool-manifest.ts';
-import type { InferredHandler } from '../schema/schema-types.ts';
+import type { InferredHandler } from '../schema/read-result.ts';
 import { parseUsageToSchema } from '../schema/usage.ts';
 import {
   invalidField,
@@ -69,11 +69,7 @@ export function readTool(node: ManifestNode, context: ToolContext): ToolManifest
   const { input, inputSource, isParsed } = readInput(node, usage, context);
   const output = node.data.output === undefined ? undefined : readSchema(node.data.output, pathOf(node, 'output'));
   const checkedByPlugin = [...(isParsed ? ['input' as const] : []), ...(output?.isParsed ? ['output' as const] : [])];
-  const timeoutMs = inherit(node, context, 'timeoutMs', (from) =>
-    readInteger(from, 'timeoutMs', { min: 1, max: limitTable.wallMs.max }),
-  );
-  const who = inherit(node, context, 'who', (from) => readChoice(from, 'who', ['model', 'person', 'both'] as const));
-  const task = inherit(node, context, 'task', (from) => readChoice(from, 'task', ['required', 'never'] as const));
+  const maxMs = limitTable.wallMs.max;
   return {
     name: context.name,
     handler: context.handler,
@@ -86,9 +82,11 @@ export function readTool(node: ManifestNode, context: ToolContext): ToolManifest
     flags: readFlags(node, context),
     tags: inherit(node, context, 'tags', readTags) ?? [],
     mode: inherit(node, context, 'mode', (from) => readChoice(from, 'mode', ['on', 'off', 'auto'])) ?? 'on',
-    ...(who === undefined ? {} : { who }),
-    ...(task === undefined ? {} : { task }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...omitUndefined({
+      who: inherit(node, context, 'who', (from) => readChoice(from, 'who', ['model', 'person', 'both'] as const)),
+      task: inherit(node, context, 'task', (from) => readChoice(from, 'task', ['required', 'never'] as const)),
+      timeoutMs: inherit(node, context, 'timeoutMs', (from) => readInteger(from, 'timeoutMs', { min: 1, max: maxMs })),
+    }),
     ...readRetries(node, context),
     examples: readExamples(node),
   };

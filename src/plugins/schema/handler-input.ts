@@ -3,7 +3,7 @@ import { isObject } from '../../config/json-object.ts';
 import type { JsonSchema } from '../../units/tool-manifest.ts';
 import type { ModuleGraph } from './module-graph.ts';
 import type { HandlerNode } from './plugin-object.ts';
-import type { InferredHandler } from './schema-types.ts';
+import type { InferredHandler } from './read-result.ts';
 import { type DocComment, findDocComment } from './types/doc-comments.ts';
 import { jsdocParameterType } from './types/jsdoc-parameters.ts';
 import { literalValue } from './types/literals.ts';

@@ -13,16 +13,10 @@ export interface Found<Node> {
 }
 
 /** The files of one plugin, parsed when they are first asked for. */
-export interface ModuleGraph {
-  get(path: string): ModuleIndex | undefined;
-  findType(module: ModuleIndex, name: string): Found<readonly TypeDeclaration[]> | undefined;
-  findValue(module: ModuleIndex, name: string): Found<ValueNode> | undefined;
-  /** A name that a module exports, through re-exports. */
-  findExportedType(module: ModuleIndex, source: string, name: string): Found<readonly TypeDeclaration[]> | undefined;
-}
+export type ModuleGraph = ReturnType<typeof createModuleGraph>;
 
 /** Makes the graph. Only relative imports between the given files are followed. */
-export function createModuleGraph(files: readonly SchemaFile[]): ModuleGraph {
+export function createModuleGraph(files: readonly SchemaFile[]) {
   const texts = new Map(files.map((file) => [file.path, file.text]));
   const modules = new Map<string, ModuleIndex>();
 
@@ -74,9 +68,11 @@ export function createModuleGraph(files: readonly SchemaFile[]): ModuleGraph {
 
   return {
     get,
-    findType: (module, name) => find(module, name, pickType, maxImportHops),
-    findValue: (module, name) => find(module, name, pickValue, maxImportHops),
-    findExportedType: (module, source, name) => findExported(module, source, name, pickType, maxImportHops),
+    findType: (module: ModuleIndex, name: string) => find(module, name, pickType, maxImportHops),
+    findValue: (module: ModuleIndex, name: string) => find(module, name, pickValue, maxImportHops),
+    /** A name that a module exports, through re-exports. */
+    findExportedType: (module: ModuleIndex, source: string, name: string) =>
+      findExported(module, source, name, pickType, maxImportHops),
   };
 }
 

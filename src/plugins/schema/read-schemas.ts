@@ -1,10 +1,12 @@
 import type { ObjectExpression } from 'oxc-parser';
+import { omitUndefined } from '../../config/json-object.ts';
 import { inferHandler } from './handler-input.ts';
 import { findEarlyReads, inferPermissions } from './infer-permissions.ts';
 import { createModuleGraph, type Found, type ModuleGraph } from './module-graph.ts';
 import type { ModuleIndex } from './module-index.ts';
 import { findHandlers, findLiteral, findPluginNode, resolveObject } from './plugin-object.ts';
-import { emptyReadResult, type SchemaFile, type SchemaReadResult, type SourcePosition } from './schema-types.ts';
+import type { SourcePosition } from './read-result.ts';
+import { emptyReadResult, type SchemaFile, type SchemaReadResult } from './schema-types.ts';
 import { findSourceUrl } from './source-url.ts';
 import { keyName } from './walk-nodes.ts';
 
@@ -27,10 +29,7 @@ export function readSchemas(files: readonly SchemaFile[], entryPath: string): Sc
     handlers: Object.fromEntries(handlers.map((handler) => [handler.key, inferHandler(graph, handler)])),
     permissions: inferPermissions(modules),
     positions: plugin?.kind === 'object' ? findPositions(graph, plugin.found, entry) : {},
-    ...(sourceUrl === undefined ? {} : { sourceUrl }),
-    ...(engine === undefined ? {} : { engine }),
-    ...(name === undefined ? {} : { name }),
-    ...(earlyReads === undefined ? {} : { earlyReads }),
+    ...omitUndefined({ sourceUrl, engine, name, earlyReads }),
     warnings: earlyReads === undefined ? [] : [earlyReads],
   };
 }

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { codeCacheEnvironment } from '../../config/code-cache.ts';
+import { readResult } from './read-result.ts';
 import { emptyReadResult, type ReadRequest, type SchemaFile, type SchemaReader, type SchemaReadResult } from './schema-types.ts';
 
 const readMs = 1000;
@@ -162,27 +163,7 @@ export function createSchemaReader(options: SchemaReaderOptions = {}): SchemaRea
   };
 }
 
-/** What comes back. */
-const readAnswer = Compile(
-  Type.Object({
-    id: Type.Number(),
-    result: Type.Object({
-      handlers: Type.Record(
-        Type.String(),
-        Type.Object({
-          input: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-          warnings: Type.Array(Type.String()),
-          description: Type.Optional(Type.String()),
-        }),
-      ),
-      permissions: Type.Object({ net: Type.Optional(Type.Array(Type.String())), env: Type.Optional(Type.Array(Type.String())) }),
-      positions: Type.Record(Type.String(), Type.Object({ line: Type.Number(), column: Type.Number() })),
-      sourceUrl: Type.Optional(Type.String()),
-      earlyReads: Type.Optional(Type.String()),
-      warnings: Type.Array(Type.String()),
-    }),
-  }),
-);
+const readAnswer = Compile(Type.Object({ id: Type.Number(), result: readResult }));
 
 const readingProcess = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? './reading-process.ts' : './reading-process.js', import.meta.url),

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../config/json-object.ts';
 import type { Author } from '../../units/unit.ts';
 import { findSource } from '../discovery/plugin-source.ts';
 import type { ReloadResult } from '../supervisor-types.ts';
@@ -233,8 +234,7 @@ export function describeReload(record: PluginRecord, changed: boolean, durationM
     changed,
     state,
     durationMs,
-    ...(record.live ? { generation: record.live.generation.number } : {}),
-    ...(record.diagnostic ? { diagnostic: record.diagnostic } : {}),
+    ...omitUndefined({ generation: record.live?.generation.number, diagnostic: record.diagnostic }),
   };
 }
 

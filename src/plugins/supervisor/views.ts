@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { omitUndefined } from '../../config/json-object.ts';
 import type { GrantDecision } from '../../permissions/decision.ts';
 import type { Asking } from '../../permissions/grant-registry.ts';
 import { listOfferings, ownedNameOf } from '../../units/offering.ts';
@@ -14,6 +15,7 @@ export function viewPlugin(record: PluginRecord, decideGrants: (asking: Asking) 
   const { live, waiting, diagnostic, loadedAtMs, lastReloadMs } = record;
   const asking = findAsking(record);
   const manifest = (live?.generation ?? record.chosen ?? waiting?.generation)?.manifest;
+  const climbed = manifest?.climbed;
   const decision = asking && decideGrants(asking);
   return {
     name: nameOfPlugin(record),
@@ -21,11 +23,10 @@ export function viewPlugin(record: PluginRecord, decideGrants: (asking: Asking) 
     path: record.shownPath,
     description: manifest?.description ?? '',
     state: record.lifecycle.state,
-    ...(manifest?.climbed ? { climbed: { from: manifest.climbed.from, reason: manifest.climbed.reason } } : {}),
-    ...(manifest?.shape === undefined ? {} : { shape: manifest.shape }),
+    ...omitUndefined({ climbed: climbed && { from: climbed.from, reason: climbed.reason }, shape: manifest?.shape }),
     engine: manifest?.engine ?? (record.source.kind === 'wasm' ? 'extism' : 'quickjs'),
     isolation: manifest?.isolation ?? 'call',
-    ...(live ? viewLive(live.generation) : {}),
+    ...(live && viewLive(live.generation)),
     ...viewBrought(live?.generation.manifest),
     ...(diagnostic ? { diagnostic } : {}),
     warnings: [...(manifest?.warnings ?? []), ...(live ? listSeconds(record, live.generation) : [])],
@@ -36,8 +37,7 @@ export function viewPlugin(record: PluginRecord, decideGrants: (asking: Asking) 
       pending: decision?.pending ?? {},
       ...(waiting?.because === 'grant' ? { waitingGeneration: waiting.generation.number } : {}),
     },
-    ...(loadedAtMs === undefined ? {} : { loadedAtMs }),
-    ...(lastReloadMs === undefined ? {} : { lastReloadMs }),
+    ...omitUndefined({ loadedAtMs, lastReloadMs }),
   };
 }
 
@@ -47,14 +47,7 @@ export function describeStanding(record: PluginRecord, decideGrants: (asking: As
   const asking = findAsking(record);
   const needsEngine = asking !== undefined && decideGrants(asking).pending.engine !== undefined;
   const reason = record.escalation?.reason ?? (needsEngine ? climbed?.reason : undefined);
-  return {
-    name,
-    version,
-    shownPath: shown,
-    state,
-    ...(asking === undefined ? {} : { asking }),
-    ...(reason === undefined ? {} : { reason }),
-  };
+  return { name, version, shownPath: shown, state, ...omitUndefined({ asking, reason }) };
 }
 
 /** What people decide on: the build that wants another engine, else the generation that waits for a grant, else the one that serves. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { omitUndefined, readJson } from '../../config/json-object.ts';
 import { describeUntrustedValue } from '../../permissions/untrusted-text.ts';
 import { nameFromFile } from '../../plugins/discovery/entry-names.ts';
 import type { ApiDescription, ApiOperation, ApiWish } from './read-operations.ts';
@@ -131,13 +132,13 @@ ${frame}`;
 }
 
 function writeTool({ tool, method, path, description, parameters, values, body, secrets, example }: ApiOperation): string {
-  const sent = {
+  const sent = omitUndefined({
     method,
     path,
-    ...(values.length === 0 ? {} : { values }),
-    ...(body === undefined ? {} : { body }),
-    ...(secrets.length === 0 ? {} : { secrets: secrets.map(({ name, place, as, form }) => [name, place, as, form]) }),
-  };
+    values: values.length === 0 ? undefined : values,
+    body,
+    secrets: secrets.length === 0 ? undefined : secrets.map(({ name, place, as, form }) => [name, place, as, form]),
+  });
   const lines = Object.entries(sent).map(([key, value]) => `          ${key}: ${describeUntrustedValue(value)},\n`);
   return `    ${tool.includes('-') ? literal(tool) : tool}: defineTool({
       description: ${literal(description)},
@@ -173,25 +174,18 @@ export function readOrigin(text: string): PluginOrigin | undefined {
   if (at < 0 || made === undefined) return undefined;
   const head = lines.slice(0, at);
   const read = (word: string) => head.find((line) => line.startsWith(`// @${word}: `))?.slice(word.length + 6);
-  const source = read('source');
-  const operations = parse(read('operations'));
-  const server = parse(read('server'));
+  const operations = readJson(read('operations'));
+  const server = readJson(read('server'));
   const body = text
     .split('\n')
     .slice(at + 1)
     .join('\n');
   return {
     isUntouched: hash('sha256', body, 'hex').startsWith(made) && made.length === 32,
-    ...(source === undefined ? {} : { source }),
-    ...(Array.isArray(operations) ? { operations: operations.map(String) } : {}),
-    ...(typeof server === 'string' ? { server } : {}),
+    ...omitUndefined({
+      source: read('source'),
+      operations: Array.isArray(operations) ? operations.map(String) : undefined,
+      server: typeof server === 'string' ? server : undefined,
+    }),
   };
-}
-
-function parse(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -4,8 +4,7 @@ import type { JsonSchema } from '../../../units/tool-manifest.ts';
 import { keyName } from '../walk-nodes.ts';
 import { findDocComment, tagsToKeywords } from './doc-comments.ts';
 import { literalsIn } from './literals.ts';
-import type { ReferenceTarget } from './type-references.ts';
-import type { TypeReader, TypeScope } from './type-scope.ts';
+import type { ReferenceTarget, TypeReader, TypeScope } from './type-scope.ts';
 import { allowsUndefined } from './type-unions.ts';
 
 /** An object type as its properties; `rest` is what other keys hold. */

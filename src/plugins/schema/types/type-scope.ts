@@ -1,7 +1,7 @@
-import type { TSType } from 'oxc-parser';
+import type { TSEnumDeclaration, TSInterfaceDeclaration, TSType, TSTypeReference } from 'oxc-parser';
 import type { JsonSchema } from '../../../units/tool-manifest.ts';
-import type { ModuleGraph } from '../module-graph.ts';
-import type { ModuleIndex } from '../module-index.ts';
+import type { Found, ModuleGraph } from '../module-graph.ts';
+import type { ModuleIndex, TypeDeclaration } from '../module-index.ts';
 
 /** Where a type stands: its module, and what the type parameters around it stand for. */
 export interface TypeScope {
@@ -26,8 +26,59 @@ export interface TypeReader {
   guarded<Result>(key: object, read: () => Result): Result | undefined;
 }
 
+/** What a type name stands for. `node` identifies the declaration. */
+export type ReferenceTarget =
+  | { readonly kind: 'alias'; readonly node: object; readonly type: TSType; readonly scope: TypeScope }
+  | {
+      readonly kind: 'interface';
+      readonly node: object;
+      readonly declarations: readonly TSInterfaceDeclaration[];
+      readonly scopeOf: (declaration: TSInterfaceDeclaration) => TypeScope;
+    }
+  | { readonly kind: 'enum'; readonly declarations: readonly TSEnumDeclaration[] };
+
+/** Finds the declaration that a type reference names: a type parameter, a type of the module, or an imported one. */
+export function resolveReference(type: TSTypeReference, scope: TypeScope, reader: TypeReader): ReferenceTarget | undefined {
+  const { typeName } = type;
+  if (typeName.type === 'Identifier') {
+    const parameter = scope.parameters.get(typeName.name);
+    if (parameter) return { kind: 'alias', node: parameter, ...parameter };
+    return toTarget(reader.graph.findType(scope.module, typeName.name), type.typeArguments?.params ?? [], scope);
+  }
+  if (typeName.type !== 'TSQualifiedName' || typeName.left.type !== 'Identifier') return undefined;
+  const imported = scope.module.imports.get(typeName.left.name);
+  if (imported?.name !== '*') return undefined;
+  const found = reader.graph.findExportedType(scope.module, imported.source, typeName.right.name);
+  return toTarget(found, type.typeArguments?.params ?? [], scope);
+}
+
+/** The target of a found declaration. Declarations of one name merge, as in TypeScript, when they are of one kind. */
+export function toTarget(
+  found: Found<readonly TypeDeclaration[]> | undefined,
+  given: readonly TSType[],
+  use: TypeScope,
+): ReferenceTarget | undefined {
+  const first = found?.node[0];
+  if (!found || !first) return undefined;
+  const { module } = found;
+  switch (first.type) {
+    case 'TSTypeAliasDeclaration': {
+      const scope = bindParameters(first.typeParameters?.params ?? [], given, use, module);
+      return { kind: 'alias', node: first, type: first.typeAnnotation, scope };
+    }
+    case 'TSInterfaceDeclaration': {
+      const declarations = found.node.filter((node) => node.type === 'TSInterfaceDeclaration');
+      const scopeOf = (declaration: TSInterfaceDeclaration) =>
+        bindParameters(declaration.typeParameters?.params ?? [], given, use, module);
+      return { kind: 'interface', node: first, declarations, scopeOf };
+    }
+    case 'TSEnumDeclaration':
+      return { kind: 'enum', declarations: found.node.filter((node) => node.type === 'TSEnumDeclaration') };
+  }
+}
+
 /** The arguments of a generic type, bound to its parameters. */
-export function bindParameters(
+function bindParameters(
   declared: ReadonlyArray<{ readonly name: { readonly name: string }; readonly default: TSType | null }>,
   given: readonly TSType[],
   use: TypeScope,

@@ -11,8 +11,7 @@ import {
   schemaOfUtility,
   shapeIn,
 } from './object-types.ts';
-import { type ReferenceTarget, resolveReference, toTarget } from './type-references.ts';
-import type { TypeReader, TypeScope } from './type-scope.ts';
+import { type ReferenceTarget, resolveReference, type TypeReader, type TypeScope, toTarget } from './type-scope.ts';
 import { schemaOfTuple, schemaOfUnion } from './type-unions.ts';
 
 // A level that has a name takes two readings.
