@@ -34,7 +34,7 @@ export function createHealthChecks(parts: {
   let round: Promise<void> = Promise.resolve();
 
   /** A trial of the plugin as it is; undefined where nothing of its own serves. */
-  async function tryAsItIs(path: string, isMeant: (live: Generation) => boolean): Promise<TriedPlugin | undefined> {
+  async function tryAsItIs(path: string, isMeant: (live: Generation) => boolean) {
     const standing = mending.find(path);
     const live = standing?.live;
     if (standing === undefined || live === undefined || standing.isPinned || !isMeant(live)) return undefined;
@@ -94,11 +94,6 @@ export function createHealthChecks(parts: {
       await round;
     },
   };
-}
-
-interface TriedPlugin {
-  readonly report: TrialReport;
-  readonly health: PluginHealth & { readonly generation: string };
 }
 
 function hasHealthcheck({ manifest }: Generation): boolean {

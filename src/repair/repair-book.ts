@@ -16,29 +16,13 @@ import {
   repairStates,
 } from './repair.ts';
 
-/** All repairs with their history; every change is on the disk when it returns. */
-export interface RepairBook {
-  open(repair: Pick<Repair, 'path' | 'plugin' | 'class' | 'failureKey' | 'failure' | 'contentHash'>): Repair;
-  /** Notes what was tried. */
-  addAttempt(id: string, attempt: Repair['attempts'][number]): Repair;
-  /** Moves a repair on; tells of it where it comes to rest. */
-  move(id: string, state: RepairState, change: RepairChange): Repair;
-  addUse(id: string, used: { readonly tokens: number; readonly cost: number }): void;
-  /** Throws `repair-unknown`. */
-  get(id: string): Repair;
-  list(query: { readonly path?: string; readonly states?: readonly RepairState[]; readonly limit: number }): Repair[];
-  /** What the repairs of a plugin, or of all, used of models in the last day. */
-  usedOf(path: string | undefined): { readonly tokens: number; readonly cost: number };
-  /** Those with this key of a failure alone, when one is given. */
-  count(states: readonly RepairState[], failureKey?: string): number;
-  /** Ends proposals that were made before then; bounded, so that the rest ends with the next look. */
-  expire(beforeMs: number): void;
-  /** Whether a plugin has any: costs nothing. */
-  has(path: string): boolean;
-  forget(path: string): void;
+interface RepairQuery {
+  readonly path?: string;
+  readonly states?: readonly RepairState[];
+  readonly limit: number;
 }
 
-export interface RepairChange {
+interface RepairChange {
   readonly reason: string;
   readonly author?: 'repair' | 'model';
   readonly generation?: string;
@@ -54,16 +38,20 @@ const maxAttemptsKept = 40;
 const states: readonly string[] = repairStates;
 const passing: readonly RepairState[] = ['running', 'publishing', 'applying'];
 
-/** Opens the book over its table. */
+/** All repairs with their history. */
+export type RepairBook = ReturnType<typeof createRepairBook>;
+
+/** Opens the book over its table; every change is on the disk when it returns. */
 export function createRepairBook(parts: {
   readonly table: RepairTable;
   readonly events: Pick<EventLog, 'publish'>;
   readonly showPath: (path: string) => string;
   readonly now: () => number;
-}): RepairBook {
+}) {
   const { table, events, now } = parts;
   const known = new Set(table.paths());
 
+  /** Throws `repair-unknown`. */
   function get(id: string): Repair {
     const row = table.get(id);
     const repair = row && readRow(row);
@@ -78,21 +66,20 @@ export function createRepairBook(parts: {
 
   const told = (repair: Repair) => ({ repair: repair.id, path: parts.showPath(repair.path) });
 
-  const move: RepairBook['move'] = (id, state, { generationNumber, ...change }) => {
+  /** Moves a repair on; tells of it where it comes to rest. */
+  function move(id: string, state: RepairState, { generationNumber, ...change }: RepairChange): Repair {
     const isPassing = passing.includes(state);
     const { endedAtMs: _endedAtMs, ...before } = get(id);
     const repair = put({ ...before, ...change, state, ...(isPassing ? {} : { endedAtMs: now() }) });
     const data = { ...told(repair), state, reason: repair.reason, ...omitUndefined({ generation: generationNumber }) };
     if (!isPassing) events.publish('repair-end', { subject: repair.plugin, data });
     return repair;
-  };
-
-  const list: RepairBook['list'] = (query) => table.list(query).flatMap((row) => readRow(row) ?? []);
+  }
 
   return {
     get,
-    list,
-    open(begun) {
+    list: (query: RepairQuery): Repair[] => table.list(query).flatMap((row) => readRow(row) ?? []),
+    open(begun: Pick<Repair, 'path' | 'plugin' | 'class' | 'failureKey' | 'failure' | 'contentHash'>): Repair {
       const startedAtMs = now();
       known.add(begun.path);
       const id = `rep_${startedAtMs.toString(36)}${randomUUID().slice(-8)}`;
@@ -102,7 +89,8 @@ export function createRepairBook(parts: {
       events.publish('repair-start', { subject: repair.plugin, data });
       return repair;
     },
-    addAttempt(id, attempt) {
+    /** Notes what was tried. */
+    addAttempt(id: string, attempt: Repair['attempts'][number]): Repair {
       const repair = get(id);
       const data = { ...told(repair), by: attempt.by, outcome: attempt.outcome, note: attempt.note };
       const added = put({ ...repair, attempts: [...repair.attempts, attempt].slice(-maxAttemptsKept) });
@@ -110,18 +98,22 @@ export function createRepairBook(parts: {
       return added;
     },
     move,
-    addUse(id, { tokens, cost }) {
+    addUse(id: string, { tokens, cost }: { readonly tokens: number; readonly cost: number }): void {
       const repair = get(id);
       put({ ...repair, tokens: repair.tokens + tokens, cost: repair.cost + cost });
     },
-    usedOf: (path) => table.sumSince(now() - dayMs, path),
+    /** What the repairs of a plugin, or of all, used of models in the last day. */
+    usedOf: (path: string | undefined) => table.sumSince(now() - dayMs, path),
+    /** Those with this key of a failure alone, when one is given. */
     count: table.count,
-    expire(beforeMs) {
+    /** Ends proposals that were made before then; bounded, so that the rest ends with the next look. */
+    expire(beforeMs: number): void {
       for (const id of table.listOlder('proposed', beforeMs, keptRepairs))
         move(id, 'expired', { reason: 'Nobody decided about it in time (repair.proposalMs).' });
     },
-    has: (path) => known.has(path),
-    forget(path) {
+    /** Whether a plugin has any: costs nothing. */
+    has: (path: string) => known.has(path),
+    forget(path: string): void {
       known.delete(path);
       table.forget(path);
     },

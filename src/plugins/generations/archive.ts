@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { omitUndefined } from '../../config/json-object.ts';
 import type { Program } from '../../engines/engine.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GenerationTable } from '../../store/tables/plugins/generations.ts';
@@ -21,30 +22,6 @@ export interface NewGeneration {
   readonly programKey: string;
 }
 
-/** Keeps generations: the newest in memory until they are on the disk, all others on the disk alone. */
-export interface GenerationArchive {
-  /** Makes the next generation of a plugin. It is usable at once; `save` puts it on the disk. */
-  create(build: NewGeneration): Generation;
-  /** Saves what is not saved yet, in the background. Serving does not depend on it. */
-  save(generation: Generation): void;
-  /** The current generations of all plugins as the last run left them, by plugin path: one query, no file. */
-  restoreCurrent(): Map<string, Generation>;
-  /** All generations of a plugin that can be made current, newest first; only those made of a file with this hash when one is given. */
-  listKept(pluginPath: string, inputHash?: string): Generation[];
-  find(id: string): Generation | undefined;
-  /** Whether a generation that is kept, live or not, is this very program: its cells are not to be touched. */
-  holdsProgram(pluginPath: string, programKey: string): boolean;
-  /** Source map and sources of a generation. */
-  readTrace(id: string): Promise<TraceFiles | undefined>;
-  /** Writes changed signatures of inputs, so that the next start need not read the files; other content is not written. */
-  refreshInputs(generation: Generation, inputs: readonly BuildInput[]): void;
-  /** Deletes, in the background, the oldest generations beyond `keep`, never those that `isNeeded`. */
-  prune(pluginPath: string, keep: number, isNeeded: (generation: Generation) => boolean): void;
-  forget(pluginPath: string): void;
-  /** Resolves when nothing waits to be saved, or cannot be. */
-  flush(): Promise<void>;
-}
-
 /** What the archive works with. */
 export interface ArchiveParts {
   readonly table: GenerationTable;
@@ -64,8 +41,11 @@ interface Unsaved {
   readonly artifacts: Artifacts;
 }
 
-/** Creates the archive over a table and a folder. */
-export function createArchive(parts: ArchiveParts): GenerationArchive {
+/** Keeps generations. */
+export type GenerationArchive = ReturnType<typeof createArchive>;
+
+/** Creates the archive over a table and a folder: the newest in memory until they are on the disk, all others on the disk alone. */
+export function createArchive(parts: ArchiveParts) {
   const { table, files, madeBy, now, onProblem } = parts;
   const unsavedById = new Map<string, Unsaved>();
   const lastNumberByPath = new Map<string, number>();
@@ -147,8 +127,20 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
     enqueue(() => files.remove(generation));
   }
 
-  const archive: GenerationArchive = {
-    create(build) {
+  /** All generations of a plugin that can be made current, newest first; only those made of a file with this hash when one is given. */
+  function listKept(pluginPath: string, inputHash?: string): Generation[] {
+    const kept = new Map(unsavedOf(pluginPath, inputHash).map(({ generation }) => [generation.id, generation]));
+    for (const row of table.listOf(pluginPath, inputHash)) {
+      const generation = kept.has(row.id) ? undefined : restore(row);
+      if (generation) kept.set(generation.id, generation);
+    }
+    return [...kept.values()].sort((a, b) => b.number - a.number);
+  }
+
+  return {
+    listKept,
+    /** Makes the next generation of a plugin. It is usable at once; `save` puts it on the disk. */
+    create(build: NewGeneration): Generation {
       const { pluginPath, artifacts, author, writtenBy, contentHash, manifest, inputs, programKey } = build;
       const last = lastNumberByPath.get(pluginPath) ?? table.listOf(pluginPath)[0]?.number ?? 0;
       lastNumberByPath.set(pluginPath, last + 1);
@@ -157,7 +149,7 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
         path: pluginPath,
         number: last + 1,
         author,
-        ...(writtenBy === undefined ? {} : { writtenBy }),
+        ...omitUndefined({ writtenBy }),
         contentHash,
         createdAtMs: now(),
         isStale: false,
@@ -171,13 +163,15 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
       unsavedById.set(facts.id, { generation, facts, artifacts });
       return generation;
     },
-    save(generation) {
+    /** Saves what is not saved yet, in the background. Serving does not depend on it. */
+    save(generation: Generation): void {
       // What failed before, on a full disk, is tried again with the next one.
       const ids = [...failedIds, generation.id].filter((id) => unsavedById.has(id));
       failedIds.clear();
       for (const id of ids) enqueue(() => saveOne(id));
     },
-    restoreCurrent() {
+    /** The current generations of all plugins as the last run left them, by plugin path: one query, no file. */
+    restoreCurrent(): Map<string, Generation> {
       const current = new Map<string, Generation>();
       for (const row of table.listCurrent()) {
         const generation = restore(row);
@@ -185,47 +179,43 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
       }
       return current;
     },
-    listKept(pluginPath, inputHash) {
-      const kept = new Map(unsavedOf(pluginPath, inputHash).map(({ generation }) => [generation.id, generation]));
-      for (const row of table.listOf(pluginPath, inputHash)) {
-        const generation = kept.has(row.id) ? undefined : restore(row);
-        if (generation) kept.set(generation.id, generation);
-      }
-      return [...kept.values()].sort((a, b) => b.number - a.number);
-    },
-    holdsProgram: (pluginPath, programKey) =>
-      archive.listKept(pluginPath).some(({ runner }) => runner.program.key === programKey),
-    find: (id) => unsavedById.get(id)?.generation ?? restore(table.get(id)),
-    async readTrace(id) {
+    /** Whether a generation that is kept, live or not, is this very program: its cells are not to be touched. */
+    holdsProgram: (pluginPath: string, programKey: string): boolean =>
+      listKept(pluginPath).some(({ runner }) => runner.program.key === programKey),
+    find: (id: string): Generation | undefined => unsavedById.get(id)?.generation ?? restore(table.get(id)),
+    /** Source map and sources of a generation. */
+    async readTrace(id: string): Promise<TraceFiles | undefined> {
       const kept = unsavedById.get(id)?.artifacts;
       const row = kept ? undefined : table.get(id);
       return kept ?? (row && (await files.readTrace({ id, path: row.pluginPath })));
     },
-    refreshInputs(generation, inputs) {
+    /** Writes changed signatures of inputs, so that the next start need not read the files; other content is not written. */
+    refreshInputs(generation: Generation, inputs: readonly BuildInput[]): void {
       const row = holdsSameContent(generation.inputs, inputs) ? table.get(generation.id) : undefined;
       if (row) table.upsert({ ...row, inputsJson: JSON.stringify(inputs) });
     },
-    prune(pluginPath, keep, isNeeded) {
+    /** Deletes, in the background, the oldest generations beyond `keep`, never those that `isNeeded`. */
+    prune(pluginPath: string, keep: number, isNeeded: (generation: Generation) => boolean): void {
       if ((lastNumberByPath.get(pluginPath) ?? keep + 1) <= keep) return;
       enqueue(async () => {
-        const spare = archive.listKept(pluginPath).filter((generation) => !isNeeded(generation));
+        const spare = listKept(pluginPath).filter((generation) => !isNeeded(generation));
         for (const generation of spare.slice(keep)) drop(generation);
       });
     },
-    forget(pluginPath) {
-      for (const generation of archive.listKept(pluginPath)) drop(generation);
+    forget(pluginPath: string): void {
+      for (const generation of listKept(pluginPath)) drop(generation);
       for (const { id } of table.listOf(pluginPath)) drop({ id, path: pluginPath });
       lastNumberByPath.delete(pluginPath);
       enqueue(() => files.removePlugin(pluginPath));
     },
-    async flush() {
+    /** Resolves when nothing waits to be saved, or cannot be. */
+    async flush(): Promise<void> {
       for (let seen: unknown; seen !== saving; ) {
         seen = saving;
         await saving;
       }
     },
   };
-  return archive;
 }
 
 function holdsSameContent(built: readonly BuildInput[], now: readonly BuildInput[]): boolean {

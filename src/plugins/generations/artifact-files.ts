@@ -4,6 +4,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
+import { omitUndefined } from '../../config/json-object.ts';
 
 /** One of the user's own files as it was built, for code frames; `path` is relative to the root folder. */
 export interface ArtifactSource {
@@ -22,21 +23,8 @@ export interface Artifacts {
   readonly image?: Uint8Array;
 }
 
-/** The generations below one folder, each a file: `<start of the hash of the plugin path>/<id>`. */
-export interface ArtifactFiles {
-  write(key: ArtifactKey, artifacts: Artifacts): Promise<void>;
-  writeImage(key: ArtifactKey, image: Uint8Array): Promise<void>;
-  /** The bytes of the code; undefined when they are missing or not what was written. */
-  readCode(key: ArtifactKey, codeHash: string): Promise<Uint8Array | undefined>;
-  readImage(key: ArtifactKey, imageHash: string): Promise<Uint8Array | undefined>;
-  readTrace(key: ArtifactKey): Promise<TraceFiles>;
-  remove(key: ArtifactKey): Promise<void>;
-  /** Removes what older versions left of a plugin. */
-  removePlugin(path: string): Promise<void>;
-}
-
 /** Names the file of one generation. */
-export interface ArtifactKey {
+interface ArtifactKey {
   /** Of the plugin. */
   readonly path: string;
   readonly id: string;
@@ -55,8 +43,11 @@ const headSchema = Type.Object({
   image: Type.Optional(length),
 });
 
+/** The generations below one folder, each a file: `<start of the hash of the plugin path>/<id>`. */
+export type ArtifactFiles = ReturnType<typeof createArtifactFiles>;
+
 /** Keeps artifacts in a folder that only the daemon's user can read. */
-export function createArtifactFiles(folder: string): ArtifactFiles {
+export function createArtifactFiles(folder: string) {
   // One file a generation, and few folders: to make a file or a folder takes longer than to write what is in it.
   const fileOf = ({ path, id }: ArtifactKey) => join(folder, hashBytes(path).slice(0, 2), id);
   /** An image that was made anew lies beside the rest. */
@@ -77,24 +68,23 @@ export function createArtifactFiles(folder: string): ArtifactFiles {
   }
 
   return {
-    write: (key, artifacts) => place(fileOf(key), joinParts(artifacts)),
-    writeImage: (key, image) => place(imageOf(key), image),
-    readCode: async (key, codeHash) => verify(await read(key, 'code'), codeHash),
-    async readImage(key, imageHash) {
+    write: (key: ArtifactKey, artifacts: Artifacts) => place(fileOf(key), joinParts(artifacts)),
+    writeImage: (key: ArtifactKey, image: Uint8Array) => place(imageOf(key), image),
+    /** The bytes of the code; undefined when they are missing or not what was written. */
+    readCode: async (key: ArtifactKey, codeHash: string) => verify(await read(key, 'code'), codeHash),
+    async readImage(key: ArtifactKey, imageHash: string): Promise<Uint8Array | undefined> {
       const anew = verify(await readFile(imageOf(key)).catch(() => undefined), imageHash);
       return anew ?? verify(await read(key, 'image'), imageHash);
     },
-    async readTrace(key) {
-      const sourceMap = await read(key, 'sourceMap');
-      return {
-        ...(sourceMap === undefined ? {} : { sourceMap: sourceMap.toString('utf8') }),
-        sources: readSources(await read(key, 'sources')),
-      };
+    async readTrace(key: ArtifactKey): Promise<TraceFiles> {
+      const sourceMap = (await read(key, 'sourceMap'))?.toString('utf8');
+      return { ...omitUndefined({ sourceMap }), sources: readSources(await read(key, 'sources')) };
     },
-    async remove(key) {
+    async remove(key: ArtifactKey): Promise<void> {
       for (const place of [fileOf(key), imageOf(key), olderOf(key)]) await rm(place, { recursive: true, force: true });
     },
-    removePlugin: (path) => rm(dirname(olderOf({ path, id: '-' })), { recursive: true, force: true }),
+    /** Removes what older versions left of a plugin. */
+    removePlugin: (path: string) => rm(dirname(olderOf({ path, id: '-' })), { recursive: true, force: true }),
   };
 }
 

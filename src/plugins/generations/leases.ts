@@ -3,11 +3,7 @@ import type { ServedUnit } from '../../units/unit.ts';
 import type { Generation } from './generation.ts';
 
 /** The supervisor's side: callers get `served`, the supervisor retires it. */
-export interface Leasable {
-  readonly served: ServedUnit;
-  /** Starts the drain: calls in flight have until the deadline, `onDrained` runs when none is left or when it passes. */
-  retire(drainMs: number): void;
-}
+export type Leasable = ReturnType<typeof createLeasable>;
 
 /** Makes a generation leasable. `onDrained` may run more than once and must not throw. */
 export function createLeasable(parts: {
@@ -16,7 +12,7 @@ export function createLeasable(parts: {
   /** Monotonic ms. */
   readonly now?: () => number;
   readonly onDrained: () => void;
-}): Leasable {
+}) {
   const { generation, granted, now = () => performance.now(), onDrained } = parts;
   let leases = 0;
   let refusesAfterMs = Number.POSITIVE_INFINITY;
@@ -45,10 +41,11 @@ export function createLeasable(parts: {
   }
 
   return {
-    served: { unit: generation, granted, lease },
-    retire(drainMs) {
+    served: { unit: generation, granted, lease } satisfies ServedUnit,
+    /** Starts the drain: calls in flight have until the deadline, `onDrained` runs when none is left or when it passes. */
+    retire(drainMs: number): void {
       refusesAfterMs = now() + drainMs;
-      if (leases === 0) return drained();
+      if (leases === 0) return void drained();
       deadline = setTimeout(onDrained, drainMs);
       deadline.unref();
     },

@@ -9,6 +9,7 @@ import type { UnsavedBuild } from '../../plugins/supervisor/build/unsaved-build.
 import type { PluginSupervisor } from '../../plugins/supervisor-types.ts';
 import type { RecordedExecution } from '../../replay/recorded-execution.ts';
 import { findRecordedTool, serveAside } from '../../replay/replay-code.ts';
+import type { PluginFault } from '../../typescript/check-types.ts';
 import type { ServedUnit } from '../../units/unit.ts';
 import { classifyDiagnostic, classifyExecution } from '../failures/classify-failure.ts';
 import { compareManifests } from './compare-manifests.ts';
@@ -18,11 +19,7 @@ import { createTryCalls, type TryCallParts, type TryCalls } from './try-calls.ts
 import { tryExamples, tryHealth, tryOwnExamples } from './try-checks.ts';
 
 /** A fault of the types of a plugin, as far as a trial wants to know. */
-export interface TypeFault {
-  readonly code: number;
-  readonly message: string;
-  readonly isSyntax: boolean;
-}
+export type TypeFault = Pick<PluginFault, 'code' | 'message' | 'isSyntax'>;
 
 /** What trials are made of. */
 export interface TrialParts extends TryCallParts {

@@ -1,30 +1,29 @@
-import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { isHigherEngine } from '../../../config/engine-names.ts';
 import type { Limits } from '../../../config/limits.ts';
 import type { Engine, EngineName, EngineNeed, LoadResult } from '../../../engines/engine.ts';
-import { embedSidecar } from '../../../engines/extism/module/sidecar.ts';
+import { decideBuild } from '../../../engines/escalation.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { listSchemaWarnings } from '../../../tools/validation/validator.ts';
-import type { Compiler, SourceFile } from '../../compile/compile-types.ts';
-import { hashInputs } from '../../compile/input-ledger.ts';
+import type { Author } from '../../../units/unit.ts';
+import type { BuildFailure, Compiler, SourceFile } from '../../compile/compile-types.ts';
 import { explainServerLibrary, speaksOfOtherTools } from '../../compile/other-shapes.ts';
 import { type ProposedTexts, readInput as readPluginText } from '../../compile/read-input.ts';
 import { findRefusedBuiltin } from '../../compile/specifiers.ts';
 import { explainLoadError } from '../../diagnostics/load-diagnostic.ts';
-import { sidecarExtensions } from '../../discovery/entry-names.ts';
+import { nameFromFile } from '../../discovery/entry-names.ts';
 import type { PluginSource } from '../../discovery/plugin-source.ts';
-import { type Artifacts, hashBytes } from '../../generations/artifact-files.ts';
-import type { BuildInput, EscalatedFrom, PluginManifest } from '../../generations/generation.ts';
+import { hashBytes } from '../../generations/artifact-files.ts';
+import type { EscalatedFrom, PluginManifest } from '../../generations/generation.ts';
 import { programKey } from '../../generations/program.ts';
 import { type OtherShape, readOtherShape } from '../../manifest/other-shape.ts';
 import { readManifest } from '../../manifest/read-manifest.ts';
 import type { Diagnostic } from '../../plugin-types.ts';
 import type { SchemaReader, SchemaReadResult } from '../../schema/schema-types.ts';
 import { readBuildInput } from '../../watch/seen.ts';
-import { refuseStrayLink } from '../entry-text.ts';
-import type { BuildOutcome, PluginBuilder } from './builder-types.ts';
-import { askForEngine, type EscalationParts, escalateBuild } from './escalate-build.ts';
+import type { BuildOutcome, Compiled, NotCompiled, PluginBuilder } from './builder-types.ts';
+import { compileModule } from './compile-module.ts';
+import { advise, askForEngine, describeRequest, type EscalationParts } from './engine-requests.ts';
 
 /** What the builder works with. */
 export interface BuilderParts {
@@ -39,20 +38,6 @@ export interface BuilderParts {
   readonly escalation?: EscalationParts;
 }
 
-/** One compiled plugin, before anything of it ran. */
-interface Compiled {
-  readonly ok: true;
-  readonly engine: EngineName;
-  readonly contentHash: string;
-  readonly inputs: readonly BuildInput[];
-  readonly artifacts: Artifacts;
-  readonly warnings: readonly string[];
-  /** It is a tool file in another shape, made a plugin of. */
-  readonly isAdapted: boolean;
-  /** What is read off its source, where that began while it was bundled. */
-  readonly inferred?: Promise<SchemaReadResult> | undefined;
-}
-
 /** How a plugin is compiled. */
 interface CompileHow {
   readonly engine: EngineName;
@@ -63,14 +48,6 @@ interface CompileHow {
 }
 
 type Built = Extract<BuildOutcome, { ok: true }>;
-type NotCompiled = Extract<BuildOutcome, { ok: false }> & {
-  readonly needs?: readonly EngineNeed[];
-  /** What was said of a file in another shape that no tool was found in. */
-  readonly advice?: Pick<Diagnostic, 'message' | 'fix'> | undefined;
-};
-
-const maxModuleBytes = 64 * 1024 * 1024;
-const maxSidecarBytes = 1024 * 1024;
 
 /** Creates the builder: compile, evaluate with no capability, read the manifest. */
 export function createBuilder(parts: BuilderParts): PluginBuilder {
@@ -166,6 +143,52 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
     return other === undefined || 'manifest' in other ? describeFailure(outcome) : other;
   }
 
+  /**
+   * What becomes of a plugin that its engine cannot run: it stays failed, with the engine that would do in its diagnostic; it
+   * waits for a person; or it is built for a higher engine. Its code runs there only once that is decided.
+   */
+  async function escalate(
+    { escalationOf, engines, isAllowed }: EscalationParts,
+    source: PluginSource,
+    author: Author,
+    { failed, needs, how }: { readonly failed: BuildFailure; readonly needs: readonly EngineNeed[]; readonly how: CompileHow },
+  ): Promise<BuildOutcome> {
+    const { engine } = how;
+    const facts = {
+      engine,
+      needs,
+      engines: await engines(),
+      escalation: escalationOf(source.path),
+      isOperators: author === 'operator',
+    };
+    const decision = decideBuild({ ...facts, approved: [] });
+    if (decision.action === 'stay') return failed;
+    // What an add-on exports may be the plugin itself.
+    const isAddon = needs.some(({ kind }) => kind === 'native-addon');
+    const lookFirst = async () => (isAddon ? undefined : look(source, engine, how));
+    if (decision.action === 'suggest') {
+      const seen = await lookFirst();
+      return isDiagnostic(seen) ? { ...failed, diagnostic: seen } : advise(failed, decision);
+    }
+    const compiled = await compile(source, { ...how, engine: decision.engine });
+    // Another engine would not help: what is wrong there is wrong with the plugin.
+    if (!compiled.ok) return failed;
+    const escalated = { from: engine, reason: decision.reason };
+    if (decision.action === 'move') return finish(source, compiled, escalated);
+    // What it says of itself counts once it was built.
+    const name = nameFromFile(source.name);
+    const engineOnly = askForEngine({ source, author, contentHash: compiled.contentHash }, { name }, decision.engine);
+    const approved = isAllowed(engineOnly) ? [decision.engine] : [];
+    if (decideBuild({ ...facts, approved }).action === 'move') return finish(source, compiled, { ...escalated, isGranted: true });
+    // Nobody is asked for the sake of a file that is no plugin, and one question holds all that it asks for.
+    const seen = await lookFirst();
+    if (isDiagnostic(seen)) return { ...failed, diagnostic: seen };
+    const permissions = { ...seen?.manifest.permissions, ...engineOnly.manifest.permissions };
+    const { permissionsSource = 'inferred' } = seen?.manifest ?? {};
+    const request = { ...engineOnly, manifest: { name, permissions }, reason: decision.reason, permissionsSource };
+    return { ...failed, diagnostic: describeRequest(failed, request, decision), escalation: request };
+  }
+
   return {
     async build(source, signal, { author = 'operator', wanted, proposed } = {}) {
       const engine = await findTarget(parts, source, proposed);
@@ -187,26 +210,17 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
       const { needs, advice, ...rest } = isAdapted ? adapted : { ...own, advice: adapted?.advice };
       const failed = { ...rest, diagnostic: describeFailure({ ...rest, advice }) };
       if (needs === undefined || parts.escalation === undefined) return failed;
-      return escalateBuild<Compiled>(parts.escalation, {
-        source,
-        author,
-        engine,
-        needs,
-        failed,
-        compile: (higher) => compile(source, { engine: higher, isAdapted, proposed, signal }),
-        // What an add-on exports may be the plugin itself.
-        look: async () => {
-          const isAddon = needs.some(({ kind }) => kind === 'native-addon');
-          return isAddon ? undefined : look(source, engine, { isAdapted, proposed });
-        },
-        finish: (other, escalated) => finish(source, other, escalated),
-      });
+      return escalate(parts.escalation, source, author, { failed, needs, how: { engine, isAdapted, proposed, signal } });
     },
     async compileOnly(source, { engine, shape }) {
       const compiled = await compile(source, { engine, isAdapted: shape !== undefined });
       return compiled.ok ? { contentHash: compiled.contentHash, artifacts: compiled.artifacts } : undefined;
     },
   };
+}
+
+function isDiagnostic(seen: Built | Diagnostic | undefined): seen is Diagnostic {
+  return seen !== undefined && 'message' in seen;
 }
 
 const noTools: Diagnostic = {
@@ -304,37 +318,6 @@ function relativeEntry(sources: readonly SourceFile[], source: PluginSource): st
   return sources.some(({ path }) => path === named) ? named : (sources[0]?.path ?? named);
 }
 
-async function compileModule(source: PluginSource, proposed: ProposedTexts | undefined): Promise<Compiled | NotCompiled> {
-  const sidecarPath = source.sidecar;
-  const stem = source.path.slice(0, -'.wasm'.length);
-  const missing = sidecarPath ? [] : sidecarExtensions.map((extension) => stem + extension);
-  const found = [source.realEntry, ...(sidecarPath ? [sidecarPath] : [])].map(readBuildInput);
-  const inputs = found.filter((input) => input !== undefined);
-  try {
-    if (source.strayLink !== undefined) throw refuseStrayLink(source.strayLink);
-    const module = await readBounded(source.realEntry, maxModuleBytes);
-    const sidecar =
-      sidecarPath && (proposed?.get(sidecarPath) ?? (await readBounded(sidecarPath, maxSidecarBytes)).toString('utf8'));
-    // What is hashed must be what is used; a file that changed in between is seen by the check before publication.
-    const code = embedSidecar(
-      source.name,
-      module,
-      sidecar && sidecarPath ? { file: basename(sidecarPath), text: sidecar } : undefined,
-    );
-    const read = inputs.map((input) => ({ ...input, sha256: hashProposed(input, proposed) }));
-    const contentHash = hashInputs(read, (path) => basename(path));
-    return { ok: true, engine: 'extism', contentHash, inputs, warnings: [], isAdapted: false, artifacts: { code, sources: [] } };
-  } catch (error) {
-    const { code, message, fix } = error instanceof HotcellError ? error : unreadable(source);
-    return { ok: false, diagnostic: { code, message, file: source.name, fix }, inputs, missing };
-  }
-}
-
-function hashProposed({ path, sha256 }: BuildInput, proposed: ProposedTexts | undefined): string {
-  const text = proposed?.get(path);
-  return text === undefined ? sha256 : hashBytes(text);
-}
-
 /** The engine must be known before any code runs, so it is read off the text, and only where the text speaks of one. */
 async function findTarget(parts: BuilderParts, source: PluginSource, proposed: ProposedTexts | undefined): Promise<EngineName> {
   if (source.kind === 'wasm') return 'extism';
@@ -352,16 +335,4 @@ function describeWrongEngine(source: PluginSource, wanted: EngineName, engine: E
       ? 'Leave engine out.'
       : `Write it as a literal in the default export of the entry: engine: '${wanted}'.`;
   return { code: 'manifest-invalid', message, file: source.name, fix };
-}
-
-function unreadable(source: PluginSource): HotcellError {
-  return new HotcellError('entry-invalid', `"${source.name}" or the manifest beside it cannot be read.`, {
-    fix: 'Allow the user of the daemon to read both files.',
-  });
-}
-
-async function readBounded(path: string, maxBytes: number): Promise<Buffer> {
-  const bytes = await readFile(path);
-  if (bytes.length <= maxBytes) return bytes;
-  throw new HotcellError('entry-invalid', `${basename(path)} has ${bytes.length} bytes; at most ${maxBytes} are read.`);
 }

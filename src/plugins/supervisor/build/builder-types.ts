@@ -1,3 +1,4 @@
+import type { EngineName, EngineNeed } from '../../../engines/engine.ts';
 import type { EscalationEngine } from '../../../engines/escalation.ts';
 import type { Asking } from '../../../permissions/grant-registry.ts';
 import type { Author } from '../../../units/unit.ts';
@@ -6,6 +7,8 @@ import type { ProposedTexts } from '../../compile/read-input.ts';
 import type { PluginSource } from '../../discovery/plugin-source.ts';
 import type { Artifacts } from '../../generations/artifact-files.ts';
 import type { BuildInput, PluginManifest } from '../../generations/generation.ts';
+import type { Diagnostic } from '../../plugin-types.ts';
+import type { SchemaReadResult } from '../../schema/schema-types.ts';
 
 /** What a build came to. `inputs` and `missing` are there on failure too: a change of either is worth another try. */
 export type BuildOutcome =
@@ -22,6 +25,27 @@ export type BuildOutcome =
       /** It would build for a higher engine, if a person let it. */
       readonly escalation?: EscalationRequest;
     });
+
+/** One compiled plugin, before anything of it ran. */
+export interface Compiled {
+  readonly ok: true;
+  readonly engine: EngineName;
+  readonly contentHash: string;
+  readonly inputs: readonly BuildInput[];
+  readonly artifacts: Artifacts;
+  readonly warnings: readonly string[];
+  /** It is a tool file in another shape, made a plugin of. */
+  readonly isAdapted: boolean;
+  /** What is read off its source, where that began while it was bundled. */
+  readonly inferred?: Promise<SchemaReadResult> | undefined;
+}
+
+/** Why nothing was compiled, or what was did not load. */
+export type NotCompiled = BuildFailure & {
+  readonly needs?: readonly EngineNeed[];
+  /** What was said of a file in another shape that no tool was found in. */
+  readonly advice?: Pick<Diagnostic, 'message' | 'fix'> | undefined;
+};
 
 /** A build that asks for a higher engine, and why. */
 export interface EscalationRequest extends Asking {
