@@ -21,7 +21,7 @@ const inferredHandler = Type.Object({
 const sourcePosition = Type.Object({ line: Type.Number(), column: Type.Number() });
 
 /** What the reading process answers: all that can be read off a plugin's source without running it. */
-export const readResult = Type.Object({
+export const sourceReading = Type.Object({
   // By the key that engines know a handler by: `default`, or the key in `tools`.
   handlers: Type.Record(text, inferredHandler),
   // Hosts of literal URLs, names of config and env values, uses of the context: a request, shown as inferred.
@@ -41,4 +41,4 @@ export const readResult = Type.Object({
 /** What the source tells about one handler. */
 export type InferredHandler = Readable<Static<typeof inferredHandler>>;
 export type SourcePosition = Readable<Static<typeof sourcePosition>>;
-export type ReadResult = Readable<Static<typeof readResult>>;
+export type ReadResult = Readable<Static<typeof sourceReading>>;

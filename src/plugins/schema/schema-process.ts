@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { codeCacheEnvironment } from '../../config/code-cache.ts';
-import { readResult } from './read-result.ts';
+import { sourceReading } from './read-result.ts';
 import { emptyReadResult, type ReadRequest, type SchemaFile, type SchemaReader, type SchemaReadResult } from './schema-types.ts';
 
 const readMs = 1000;
@@ -163,7 +163,7 @@ export function createSchemaReader(options: SchemaReaderOptions = {}): SchemaRea
   };
 }
 
-const readAnswer = Compile(Type.Object({ id: Type.Number(), result: readResult }));
+const readAnswer = Compile(Type.Object({ id: Type.Number(), result: sourceReading }));
 
 const readingProcess = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? './reading-process.ts' : './reading-process.js', import.meta.url),

@@ -1,7 +1,7 @@
 import type { EscalationEngine } from '../../engines/escalation.ts';
 import { describeGrantCommand } from '../../permissions/permission-words.ts';
 import type { ServedUnit } from '../../units/unit.ts';
-import type { UnitContent, UnitSource } from '../../units/unit-book.ts';
+import type { UnitContent, UnitSource } from '../../units/unit-registry.ts';
 import type { Generation } from '../generations/generation.ts';
 import { createLeasable } from '../generations/leases.ts';
 import { mayServe } from '../lifecycle.ts';

@@ -74,7 +74,7 @@ export const repairMutants: MutantsByPromise = {
   'What a model writes as a plugin was tried': [
     {
       what: 'what reaches for something is written by itself',
-      file: 'src/repair/model/authoring.ts',
+      file: 'src/repair/model/keep-proposals.ts',
       find: "parts.settings().create !== 'auto' || asks.length > 0",
       replace: "parts.settings().create !== 'auto'",
       tests: ['test/repair/authoring.test.ts'],

@@ -23,7 +23,7 @@ import type { SchemaReader, SchemaReadResult } from '../../schema/schema-types.t
 import { readBuildInput } from '../../watch/seen.ts';
 import type { BuildOutcome, Compiled, NotCompiled, PluginBuilder } from './builder-types.ts';
 import { compileModule } from './compile-module.ts';
-import { advise, askForEngine, describeRequest, type EscalationParts } from './engine-requests.ts';
+import { advise, askForEngine, describeEngineRequest, type EscalationParts } from './engine-requests.ts';
 
 /** What the builder works with. */
 export interface BuilderParts {
@@ -186,7 +186,7 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
     const permissions = { ...seen?.manifest.permissions, ...engineOnly.manifest.permissions };
     const { permissionsSource = 'inferred' } = seen?.manifest ?? {};
     const request = { ...engineOnly, manifest: { name, permissions }, reason: decision.reason, permissionsSource };
-    return { ...failed, diagnostic: describeRequest(failed, request, decision), escalation: request };
+    return { ...failed, diagnostic: describeEngineRequest(failed, request, decision), escalation: request };
   }
 
   return {

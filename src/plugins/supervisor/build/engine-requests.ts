@@ -1,7 +1,7 @@
 import type { Escalation } from '../../../config/config-types.ts';
 import type { PermissionSet } from '../../../config/permission-set.ts';
 import type { EscalationDecision, EscalationEngine, EscalationEngines } from '../../../engines/escalation.ts';
-import type { Asking } from '../../../permissions/grants.ts';
+import type { Asking } from '../../../permissions/grant-registry.ts';
 import { describeGrantCommand } from '../../../permissions/permission-words.ts';
 import type { Author } from '../../../units/unit.ts';
 import type { BuildOutcome } from './builder-types.ts';
@@ -40,7 +40,7 @@ export function advise(failed: Failed, decision: EscalationDecision): Failed {
 }
 
 /** A failure that waits for an answer. */
-export function describeRequest(
+export function describeEngineRequest(
   { diagnostic }: Failed,
   { manifest }: Asking,
   { reason }: EscalationDecision,
