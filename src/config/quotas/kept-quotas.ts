@@ -45,7 +45,7 @@ export const keptQuotas = {
     holds: 'records of calls',
     unit: 'rows',
     inAll: executions.keep,
-    atBound: 'the oldest are removed',
+    atBound: 'the oldest go, of the callers who have most',
     settings: ['executions.keep'],
     tests: ['store/tables/calls/executions.test.ts'],
   },

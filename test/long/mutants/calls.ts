@@ -713,6 +713,20 @@ export const callMutants: MutantsByPromise = {
       tests: ['test/events/event-log.test.ts'],
     },
     {
+      what: 'many records of one caller take those of others',
+      file: 'src/store/tables/calls/execution-pruner.ts',
+      find: 'if (held > share) return share;',
+      replace: 'if (held > share) return Math.floor(keep / 2 / counts.length);',
+      tests: ['test/store/tables/calls/executions.test.ts'],
+    },
+    {
+      what: 'records that a key names are counted from the beginning each time',
+      file: 'src/store/tables/calls/execution-pruner.ts',
+      find: '      if (newest > countedUpTo) countedUpTo = newest;',
+      replace: '',
+      tests: ['test/store/tables/calls/executions.test.ts'],
+    },
+    {
       what: 'the oldest records go first, whoever has most',
       file: 'src/store/tables/calls/execution-pruner.ts',
       find: '(each[1] > most[1] ? each : most)',

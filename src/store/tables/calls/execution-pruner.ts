@@ -9,22 +9,32 @@ const rowsOfHeaviest = 50;
 
 /** Every request of an anonymous caller has a caller of its own; here they are one. */
 const owner = `case when executions.caller like 'anonymous:%' then 'anonymous:' else executions.caller end`;
+const isOf = 'caller = ?1';
+/** Read from the oldest row on: those of one owner are not in the order of their time in the index. */
+const isAnonymous = `?1 = 'anonymous:' and +caller like 'anonymous:%'`;
 // octet_length reads the head of a row alone, however long the value is.
 const sizeOfRow = `octet_length(arguments) + ifnull(octet_length(output), 0) + ifnull(octet_length(error), 0)`;
 
 /**
- * Creates what deletes old executions and their recordings, inside a transaction. It remembers how far it came, so that rows that stay because an idempotency key names them are not
- * looked at every time, and begins anew every 64 rounds, because keys expire.
+ * Creates what deletes old executions and their recordings, inside a transaction. It remembers how far it came with each caller, so that rows that stay because an idempotency key names
+ * them are not looked at every time, and begins anew every 64 rounds, because keys expire.
  */
 export function createExecutionPruner(database: DatabaseSync) {
-  // Counting reads the smallest index alone; walking to the newest of those to go would read nearly all that stays.
+  // Counting reads the smallest index alone.
   const count = database.prepare('select count(*) as count from executions');
-  const findFromOldest = database.prepare('select id from executions order by id limit 1 offset ?');
-  const findOldest = database.prepare(
-    `select id from executions where id > ? and id <= ? and ended_at is not null
-       and not exists (select 1 from idempotency where execution_id = executions.id)
-     order by id limit ?`,
+  const countNew = database.prepare(
+    `select ${owner} as owner, count(*) as count, max(id) as newest from executions where id > ? group by owner`,
   );
+  const prepareOfOwner = (whose: string) => ({
+    findFromOldest: database.prepare(`select id from executions where ${whose} order by id limit 1 offset ?2`),
+    findRemovable: database.prepare(
+      `select id from executions where ${whose} and id > ?2 and id <= ?3 and ended_at is not null
+         and not exists (select 1 from idempotency where execution_id = executions.id)
+       order by id limit ?4`,
+    ),
+  });
+  const ofCaller = prepareOfOwner(isOf);
+  const ofAnonymous = prepareOfOwner(isAnonymous);
   const remove = database.prepare('delete from executions where id = ?');
   const removeRecording = database.prepare('delete from recordings where execution_id = ?');
   const readUsage = database.prepare(
@@ -40,26 +50,53 @@ export function createExecutionPruner(database: DatabaseSync) {
   );
   const findOldestOf = database.prepare(
     `select id, ${sizeOfRow} + ifnull((select octet_length(blob) from recordings where execution_id = id), 0) as bytes
-     from executions where (caller = ?1 or (?1 = 'anonymous:' and caller like 'anonymous:%')) and ended_at is not null
+     from executions where (${isOf} or (${isAnonymous})) and ended_at is not null
      order by id limit ?2`,
   );
-  let checkedUpTo = '';
+  const checkedUpTo = new Map<string, string>();
+  const rowsByOwner = new Map<string, number>();
+  let countedUpTo = '';
   let rounds = 0;
 
-  function removeRow(id: string): void {
+  function removeRow(id: string, whose: string): void {
     remove.run(id);
     removeRecording.run(id);
+    rowsByOwner.set(whose, Math.max(0, (rowsByOwner.get(whose) ?? 0) - 1));
   }
 
+  /** Counting all of them takes as long as hundreds of calls. */
+  function countRows(): void {
+    if (rounds++ % roundsUntilRestart === 0) {
+      checkedUpTo.clear();
+      rowsByOwner.clear();
+      countedUpTo = '';
+    }
+    for (const row of countNew.all(countedUpTo)) {
+      const whose = readText(row, 'owner');
+      rowsByOwner.set(whose, (rowsByOwner.get(whose) ?? 0) + readNumber(row, 'count'));
+      const newest = readText(row, 'newest');
+      if (newest > countedUpTo) countedUpTo = newest;
+    }
+  }
+
+  /** Whoever has no more than its share loses nothing for those who have more. */
   function pruneRows(keep: number): void {
-    const superfluous = readNumber(count.get() ?? {}, 'count') - keep;
-    const newest = superfluous > 0 ? findFromOldest.get(superfluous - 1) : undefined;
-    if (newest === undefined) return;
-    if (rounds++ % roundsUntilRestart === 0) checkedUpTo = '';
-    const newestId = readText(newest, 'id');
-    const ids = findOldest.all(checkedUpTo, newestId, maxRowsAtOnce).map((row) => readText(row, 'id'));
-    for (const id of ids) removeRow(id);
-    checkedUpTo = ids.length === maxRowsAtOnce ? (ids.at(-1) ?? '') : newestId;
+    if (readNumber(count.get() ?? {}, 'count') <= keep) return;
+    countRows();
+    const share = shareOf(keep, [...rowsByOwner.values()]);
+    let left = maxRowsAtOnce;
+    for (const [whose, held] of rowsByOwner) {
+      if (held <= share) continue;
+      const { findFromOldest, findRemovable } = whose === 'anonymous:' ? ofAnonymous : ofCaller;
+      const newest = findFromOldest.get(whose, held - share - 1);
+      if (newest === undefined) continue;
+      const newestId = readText(newest, 'id');
+      const ids = findRemovable.all(whose, checkedUpTo.get(whose) ?? '', newestId, left).map((row) => readText(row, 'id'));
+      for (const id of ids) removeRow(id, whose);
+      checkedUpTo.set(whose, ids.length === left ? (ids.at(-1) ?? '') : newestId);
+      left -= ids.length;
+      if (left === 0) return;
+    }
   }
 
   /** Who has most loses its oldest first, until all of them together fit: nobody else's records pay for a flood. */
@@ -77,7 +114,7 @@ export function createExecutionPruner(database: DatabaseSync) {
       let freed = 0;
       for (const row of rows) {
         if (total - freed <= maxBytes * fillTo) break;
-        removeRow(readText(row, 'id'));
+        removeRow(readText(row, 'id'), heaviest);
         freed += readNumber(row, 'bytes');
         removed++;
       }
@@ -92,4 +129,15 @@ export function createExecutionPruner(database: DatabaseSync) {
       pruneBytes(maxBytes);
     },
   };
+}
+
+/** The most that each may have so that all together have no more than `keep`. */
+function shareOf(keep: number, counts: readonly number[]): number {
+  let left = keep;
+  for (const [index, held] of counts.toSorted((a, b) => a - b).entries()) {
+    const share = Math.floor(left / (counts.length - index));
+    if (held > share) return share;
+    left -= held;
+  }
+  return keep;
 }

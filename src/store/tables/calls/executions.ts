@@ -150,8 +150,8 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue) 
       });
     },
     /**
-     * Queued. Keeps the newest `keep` rows, those that have not ended and those that an idempotency key still names. Where all
-     * of them with their recordings hold more than `maxBytes`, the oldest that ended go, of the caller who has most, also those
+     * Queued. Keeps the newest rows of each caller, `keep` in all, those that have not ended and those that an idempotency key
+     * still names: a caller with few rows loses none for one with many. Where all of them with their recordings hold more than `maxBytes`, the oldest that ended go, of the caller who has most, also those
      * that a key names. Deletes at most 1000 rows a time, so that no call waits long for it: ask at least every 1000 calls.
      */
     prune: (keep: number, maxBytes: number): void => queue.add({ apply: () => pruner.prune(keep, maxBytes) }),

@@ -103,6 +103,34 @@ describe('executions', () => {
     expect(executions.count({})).toBe(100);
   });
 
+  it('keeps the rows of whoever has few, whatever others do, also with keys for all of it', () => {
+    const { executions, idempotency } = temporaryStore();
+    const insert = (caller: string, from: number, count: number) => {
+      for (let n = from; n < from + count; n++) executions.insert(endedRow(`e${n}`, { caller }));
+    };
+    insert('quiet', 1000, 20);
+    insert('loud', 2000, 300);
+    for (let n = 3000; n < 3300; n++) executions.insert(endedRow(`e${n}`, { caller: `anonymous:${n}` }));
+    for (let n = 2000; n < 2300; n++) {
+      idempotency.claim({ caller: 'loud', tool: 't', key: `${n}`, argumentsHash: 'h', executionId: `e${n}`, atMs: 1 });
+    }
+    const left = () => {
+      executions.prune(100, 1e12);
+      return ['quiet', 'loud'].map((caller) => executions.count({ caller })).concat(executions.count({}));
+    };
+    expect([left(), left()]).toEqual([
+      [20, 300, 360],
+      [20, 300, 360],
+    ]);
+    expect(executions.list({ limit: 1 })[0]?.id).toBe('e3299');
+    insert('loud', 4000, 50);
+    insert('quiet', 5000, 30);
+    expect(left()).toEqual([33, 333, 399]);
+    expect(executions.list({ caller: 'quiet', limit: 99 }).map(({ id }) => id)).toEqual(
+      Array.from({ length: 33 }, (_, index) => `e${index < 30 ? 5029 - index : 1019 - (index - 30)}`),
+    );
+  });
+
   it('refuses a status outside the vocabulary and says so', async () => {
     const errors: string[] = [];
     const { executions, committed } = temporaryStore({ onWriteError: (error) => errors.push(error.code) });
