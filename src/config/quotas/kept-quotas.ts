@@ -231,7 +231,7 @@ export const keptQuotas = {
     holds: 'rows of the audit',
     unit: 'rows',
     inAll: audit.keep,
-    atBound: 'the oldest are removed',
+    atBound: 'the oldest are removed; decisions count apart',
     settings: ['audit.keep'],
     tests: ['operations/handlers/access/audit.test.ts'],
   },

@@ -28,7 +28,11 @@ export function createAuditTable(database: DatabaseSync, queue: WriteQueue) {
   const insert = audit.prepareInsert(database);
   const newest = numberedAudit.prepareSelect(database, `where ${filters} and (?6 is null or id < ?6) order by id desc limit ?7`);
   const count = database.prepare(`select count(*) as total from audit where ${filters}`);
-  const prune = database.prepare('delete from audit where id <= (select max(id) from audit) - ?');
+  // Decisions were made in no execution.
+  const pruneUses = database.prepare(`delete from audit where id <= (select max(id) from audit) - ? and execution_id <> ''`);
+  const pruneDecisions = database.prepare(
+    `delete from audit where execution_id = '' and id <= (select id from audit where execution_id = '' order by id desc limit 1 offset ?)`,
+  );
 
   return {
     /** Queued. */
@@ -42,8 +46,14 @@ export function createAuditTable(database: DatabaseSync, queue: WriteQueue) {
       queue.flush();
       return readNumber(count.get(...bind(which)) ?? {}, 'total');
     },
-    /** Queued. Keeps the newest `keep`. */
-    prune: (keep: number): void => queue.add({ apply: () => prune.run(keep) }),
+    /** Queued. Keeps uses among the newest `keep` rows, and as many decisions apart: no calls take away what was decided. */
+    prune: (keep: number): void =>
+      queue.add({
+        apply() {
+          pruneUses.run(keep);
+          pruneDecisions.run(keep);
+        },
+      }),
   };
 }
 

@@ -71,6 +71,18 @@ describe('createAuditTrail', () => {
     expect(items[0].detail).toBe('2499');
   });
 
+  it('keeps decisions, however many uses came since, and no more than the newest of them', () => {
+    const { trail, list, use, events } = open(100);
+    const decide = (name: string) =>
+      events.publish('secret-change', { subject: name, data: { action: 'set', binding: 'header x of a.example', by: 'local' } });
+    decide('FIRST');
+    for (let n = 0; n < 2500; n++) trail.note({ ...use, detail: String(n) });
+    expect(list({ caller: 'local' })).toMatchObject({ total: 1, items: [{ permission: 'secret' }] });
+    for (let n = 0; n < 2500; n++) decide(`NAME_${n}`);
+    expect(list({ caller: 'local' }).total).toBeLessThanOrEqual(1100);
+    expect(list({ caller: 'local' }).items[0].detail).toContain('NAME_2499');
+  });
+
   it('bounds what a guest made up', () => {
     const { trail, list, use } = open();
     trail.note({ ...use, detail: 'x'.repeat(100_000) });
