@@ -91,6 +91,8 @@ describe('createKv', () => {
     await using table = openTable({ kv: { maxValueBytes: 10 } });
     const user = createUser({ kv: true });
     expect(await table.value('kv.set', { key: 'a', value: 'ééééé' }, user)).toContain('payload-too-large');
+    // So long that nothing of it is read, not even whether it fits the shape.
+    expect(await table.value('kv.set', { key: 'a', value: 1, more: 'x'.repeat(10_000) }, user)).toContain('payload-too-large');
     expect(await table.value('kv.set', { key: '', value: 1 }, user)).toContain('arguments-invalid');
     expect(await table.value('kv.set', { key: 'k'.repeat(513), value: 1 }, user)).toContain('arguments-invalid');
     expect(await table.value('kv.set', { key: 'a' }, user)).toContain('arguments-invalid');

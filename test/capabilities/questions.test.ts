@@ -218,6 +218,12 @@ describe('context.client', () => {
     expect(await answer).toMatchObject({ error: { message: expect.stringContaining('createMessage is not possible') } });
   });
 
+  it('asks nothing of more than a megabyte', async () => {
+    const { answer, question } = callAsking('client', { text: 'x'.repeat(1_048_550) }, ann, { clientCan: ['sampling', 'roots'] });
+    await invoke('approvals.answer', { id: await question(), answer: 'approve', content: { roots: [] } }, ann);
+    expect(await answer).toMatchObject({ error: { message: expect.stringMatching(/createMessage have \d+ bytes/) } });
+  });
+
   it('asks a client that can', async () => {
     const { answer, question } = callAsking('client', { text: 'Hi' }, ann, { clientCan: ['sampling', 'roots'] });
     const first = await question();

@@ -23,7 +23,10 @@ export interface CallBorderParts
   readonly setWaiting: (call: ActiveCall, isWaiting: boolean) => void;
 }
 
-/** A call that uses one permission a thousand times is told of once; beyond this many different uses, no more are told. */
+/**
+ * A call that uses one permission in one way a thousand times is told of once; beyond this many different uses of a permission no more
+ * of it are told, so that none hides behind those of another. Refusals count together: a guest chooses what it asks for.
+ */
 const maxNotedUses = 100;
 const refusals: ReadonlySet<string> = new Set([
   'file-refused',
@@ -52,7 +55,7 @@ export class CallBorder implements BorderHost {
   #isOver = false;
   #hasViewed = false;
   #hasFiles = false;
-  #notedUses: Set<string> | undefined;
+  #notedUses: Map<string, Set<string>> | undefined;
 
   constructor(parts: CallBorderParts, call: ActiveCall) {
     this.#parts = parts;
@@ -207,11 +210,14 @@ export class CallBorder implements BorderHost {
   }
 
   #noteUse(permission: string, detail: string, allowed: boolean): void {
-    this.#notedUses ??= new Set();
-    const use = `${allowed ? '+' : '-'}${permission} ${detail}`;
     if (!allowed) this.#call.notes.refuse(permission, detail);
-    if (this.#notedUses.size >= maxNotedUses || this.#notedUses.has(use)) return;
-    this.#notedUses.add(use);
+    this.#notedUses ??= new Map();
+    const kind = allowed ? permission : '';
+    const noted = this.#notedUses.get(kind) ?? new Set();
+    this.#notedUses.set(kind, noted);
+    const use = `${permission} ${detail}`;
+    if (noted.size >= maxNotedUses || noted.has(use)) return;
+    noted.add(use);
     this.#note({ permission, detail, allowed });
     const { caller, id, tool } = this.#call.record;
     this.#parts.events.publish('permission-use', { caller, subject: id, data: { tool, permission, detail, allowed } });

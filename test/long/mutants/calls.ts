@@ -195,6 +195,13 @@ export const callMutants: MutantsByPromise = {
   ],
   'What a plugin asks its caller': [
     {
+      what: 'the parameters of a question to a client have any length',
+      file: 'src/capabilities/questions.ts',
+      find: 'if (bytes > maxParamsBytes) {',
+      replace: 'if (bytes > 1e12) {',
+      tests: ['test/capabilities/questions.test.ts'],
+    },
+    {
       what: 'an answer need not fit the form',
       file: 'src/permissions/approvals/form-answer.ts',
       find: 'if (faults.length > 0)',
@@ -226,6 +233,20 @@ export const callMutants: MutantsByPromise = {
     },
   ],
   'Secrets, limits, questions, revocations, audits and recordings': [
+    {
+      what: 'a use of one permission hides behind uses of another',
+      file: 'src/calls/attempt/call-border.ts',
+      find: "const kind = allowed ? permission : '';",
+      replace: "const kind = '';",
+      tests: ['test/calls/attempt/call-border.test.ts'],
+    },
+    {
+      what: 'a call has any number of uses in the audit',
+      file: 'src/calls/attempt/call-border.ts',
+      find: 'noted.size >= maxNotedUses || ',
+      replace: '',
+      tests: ['test/calls/attempt/call-border.test.ts'],
+    },
     {
       what: 'callers share what they store, on every engine',
       file: 'src/capabilities/kv.ts',
@@ -635,6 +656,27 @@ export const callMutants: MutantsByPromise = {
     },
   ],
   'What one caller leaves on the disk is bounded': [
+    {
+      what: 'a recording grows without a bound',
+      file: 'src/border/recorder.ts',
+      find: 'this.#bytes + bytes > maxRecordingBytes',
+      replace: 'this.#bytes < 0',
+      tests: ['test/border/recorder.test.ts'],
+    },
+    {
+      what: 'decisions are kept in any number',
+      file: 'src/store/tables/access/audit.ts',
+      find: '          pruneDecisions.run(keep);',
+      replace: '',
+      tests: ['test/operations/handlers/access/audit.test.ts'],
+    },
+    {
+      what: 'calls take decisions out of the audit',
+      file: 'src/store/tables/access/audit.ts',
+      find: " - ? and execution_id <> ''",
+      replace: ' - ?',
+      tests: ['test/operations/handlers/access/audit.test.ts'],
+    },
     {
       what: 'a key makes any number of keys',
       file: 'src/callers/key-ring.ts',

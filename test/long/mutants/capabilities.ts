@@ -144,6 +144,13 @@ export const capabilityMutants: MutantsByPromise = {
   ],
   'Stored values are apart by plugin and caller': [
     {
+      what: 'megabytes are parsed to be refused',
+      file: 'src/capabilities/kv.ts',
+      find: 'if (request.payload.length > limits.maxValueBytes + maxKeyChars) throw',
+      replace: 'if (request.payload.length > 1e12) throw',
+      tests: ['test/capabilities/kv.test.ts'],
+    },
+    {
       what: 'a workspace holds any number of bytes',
       file: 'src/capabilities/files/usage.ts',
       find: 'if (bytes > 0 && measured.bytes + bytes > quotaBytes) {',

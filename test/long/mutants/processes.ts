@@ -131,6 +131,13 @@ export const processMutants: MutantsByPromise = {
   ],
   'A command reaches granted places alone': [
     {
+      what: 'a head that does not end is kept in memory',
+      file: 'src/border/serve-proxy.ts',
+      find: 'held.length > maxHeadBytes',
+      replace: 'held.length > 1e12',
+      tests: ['test/border/serve-proxy.test.ts'],
+    },
+    {
       what: 'a request to the proxy has lines of its own making',
       file: 'src/border/proxy-request.ts',
       find: 'if (headers.some((header) =>',
