@@ -45,6 +45,18 @@ describe('a key that is revoked', () => {
     expect(house.parts.approvals.list({ caller: id, status: 'open', limit: 10 })).toEqual([]);
   });
 
+  it('is not told what became of what it asked for over A2A', async () => {
+    const { id, authorization } = await makeKey();
+    const message = { messageId: 'm0', role: 'ROLE_USER', parts: [{ data: { tool: 'waits', arguments: {} } }] };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } });
+    const headers = { ...json, authorization, 'a2a-version': '1.0' };
+    const asked = fetch(`${url}/a2a`, { method: 'POST', headers, body });
+    await expect.poll(() => executionsOf(id).map(({ status }) => status)).toEqual(['running']);
+    await revoke(id);
+    const answer = await asked;
+    expect([answer.status, (await readJson(answer)).code]).toEqual([401, 'unauthenticated']);
+  });
+
   it('loses its WebSockets and streams at once, although nothing happens on them', async () => {
     const { id, authorization } = await makeKey();
     const other = await makeKey();
@@ -98,6 +110,9 @@ describe('a key whose rights are taken from it while it sends a request', () => 
     ['/mcp', { jsonrpc: '2.0', id: 1, method: 'initialize', params: initialize }, sse],
     ['/mcp/manage', { jsonrpc: '2.0', id: 1, method: 'initialize', params: initialize }, sse],
     ['/a2a', { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } }, { 'a2a-version': '1.0' }],
+    ['/v1/chat/completions', { model: 'm', messages: [] }, {}],
+    ['/v1/messages', { model: 'm', messages: [], max_tokens: 1 }, {}],
+    ['/v1/responses', { model: 'm', input: 'x' }, {}],
   ])('begins nothing with the rights that it had: %s', async (path, said, more) => {
     const { id, authorization } = await makeKey();
     const body = JSON.stringify(said);

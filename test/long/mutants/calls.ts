@@ -657,6 +657,20 @@ export const callMutants: MutantsByPromise = {
   ],
   'What one caller leaves on the disk is bounded': [
     {
+      what: 'a loop that is kept has any size',
+      file: 'src/loop/kept-loops.ts',
+      find: 'if (bytes > each.max) return false;',
+      replace: '',
+      tests: ['test/loop/kept-loops.test.ts'],
+    },
+    {
+      what: 'loops of callers without a token are kept',
+      file: 'src/loop/kept-loops.ts',
+      find: 'if (request.caller.isAnonymous) return false;',
+      replace: '',
+      tests: ['test/loop/kept-loops.test.ts'],
+    },
+    {
       what: 'a recording grows without a bound',
       file: 'src/border/recorder.ts',
       find: 'this.#bytes + bytes > maxRecordingBytes',

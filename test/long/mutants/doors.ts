@@ -43,6 +43,20 @@ export const doorMutants: MutantsByPromise = {
   ],
   'A key hears of no tool beyond its list': [
     {
+      what: 'a revoked key is told over A2A what became of its call',
+      file: 'src/http/a2a-route.ts',
+      find: 'if (!parts.isValid(caller)) throw refuseEnded();',
+      replace: '',
+      tests: ['test/http/revoked-keys.test.ts'],
+    },
+    {
+      what: 'a body of a request to a model is taken from a key without its rights',
+      file: 'src/http/gateway-route.ts',
+      find: 'if (!parts.isCurrent(request.caller)) throw refuseEnded();',
+      replace: '',
+      tests: ['test/http/revoked-keys.test.ts'],
+    },
+    {
       what: 'a revoked key gets the answer of a call that it made before',
       file: 'src/http/routes.ts',
       find: 'if (!parts.isValid(request.caller)) throw refuseEnded();',
