@@ -21,8 +21,9 @@ export const mcpClientMutants: MutantsByPromise = {
     {
       what: 'a call that waits is found by every caller',
       file: 'src/mcp-door/waiting-calls.ts',
-      find: 'find: ({ id }, request) => byCaller.get(id)?.get(request),',
-      replace: 'find: (_caller, request) => byCaller.values().find((calls) => calls.has(request))?.get(request),',
+      find: '({ id }: Caller, request: string): string | undefined => byCaller.get(id)?.get(request),',
+      replace:
+        '(_caller: Caller, request: string): string | undefined => byCaller.values().find((calls) => calls.has(request))?.get(request),',
       tests: ['test/mcp-door/attacks.test.ts'],
     },
     {
