@@ -5,9 +5,9 @@ type Method = (this: unknown, ...args: unknown[]) => unknown;
 
 /** Completes the built-in objects. Called once, when the base image is built. */
 export function completeLanguage(): void {
-  define(Array, 'fromAsync', fromAsync);
-  // `using` becomes calls of the methods of these names.
-  for (const name of ['dispose', 'asyncDispose']) define(Symbol, name, Symbol(`Symbol.${name}`));
+  // The engine of built modules has them. `using` becomes calls of the methods of these symbols.
+  if (!('fromAsync' in Array)) define(Array, 'fromAsync', fromAsync);
+  for (const name of ['dispose', 'asyncDispose']) if (!(name in Symbol)) define(Symbol, name, Symbol(`Symbol.${name}`));
   installLocaleMethods();
 }
 
