@@ -3,12 +3,6 @@ const AWAKE_MS = 0.25;
 /** So many short calls one at a time, and a further one is worth it. */
 const MANY_SINGLES = 4;
 
-/** Keeps the event loop from sleeping through the answer of a thread. */
-export interface LoopWaker {
-  /** Work was given to a thread; `isSingle` when it is one short call and nothing else waits. */
-  note(isSingle: boolean): void;
-}
-
 /** What a loop that stays awake does about answers that nothing announces. */
 export interface AwakeLoop {
   /** True while an answer is still to come. */
@@ -25,7 +19,7 @@ export interface AwakeLoop {
  * Where single short calls follow each other the event loop stays awake for their answers, since being woken takes longer
  * than most calls. Everything else that is ready has its turn in between.
  */
-export function createLoopWaker({ isAwaited, begin, look, end }: AwakeLoop): LoopWaker {
+export function createLoopWaker({ isAwaited, begin, look, end }: AwakeLoop) {
   let singles = 0;
   let until = 0;
   let isTurning = false;
@@ -36,7 +30,8 @@ export function createLoopWaker({ isAwaited, begin, look, end }: AwakeLoop): Loo
     else end?.();
   };
   return {
-    note(isSingle) {
+    /** Work was given to a thread; `isSingle` when it is one short call and nothing else waits. */
+    note(isSingle: boolean): void {
       singles = isSingle ? singles + 1 : 0;
       if (singles < MANY_SINGLES) return;
       until = performance.now() + AWAKE_MS;

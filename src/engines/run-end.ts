@@ -5,17 +5,10 @@ import { type Deadline, watchDeadline } from './deadline.ts';
 export type EndReason = 'deadline' | 'cancelled';
 
 /** One signal for everything that ends a call early. */
-export interface RunEnd {
-  readonly signal: AbortSignal;
-  /** Undefined while the call may go on. */
-  reason(): EndReason | undefined;
-  /** Rejects as soon as the signal aborts, else does as the promise does. */
-  race<Value>(promise: Promise<Value>): Promise<Value>;
-  close(): void;
-}
+export type RunEnd = ReturnType<typeof createRunEnd>;
 
 /** Joins the deadline with the signals that cancel the call. */
-export function createRunEnd(deadline: Deadline, cancels: readonly AbortSignal[]): RunEnd {
+export function createRunEnd(deadline: Deadline, cancels: readonly AbortSignal[]) {
   const controller = new AbortController();
   let reason: EndReason | undefined;
   const end = (why: EndReason): void => {
@@ -30,9 +23,11 @@ export function createRunEnd(deadline: Deadline, cancels: readonly AbortSignal[]
   }
   return {
     signal: controller.signal,
+    /** Undefined while the call may go on. */
     reason: () => reason,
-    race: (promise) => raceAbort(promise, controller.signal),
-    close() {
+    /** Rejects as soon as the signal aborts, else does as the promise does. */
+    race: <Value>(promise: Promise<Value>): Promise<Value> => raceAbort(promise, controller.signal),
+    close(): void {
       stopWatch();
       for (const signal of cancels) signal.removeEventListener('abort', cancel);
     },

@@ -10,19 +10,11 @@ const spareBytes = 48 * 1024 * 1024;
 /** What a process may use between two calls, in ms of processor time: collecting garbage, and no more. */
 const idleCpuMs = 1000;
 
-/** What ends a process in the middle of a turn. */
-export interface TurnGuard {
-  /** Why the process was ended, when it was. */
-  stopped(): StopReason | undefined;
-  /** Ends the guard; returns the processor time of the turn, in ms. */
-  close(): number;
-}
-
 /**
  * Ends the process when its turn is over before it returned, passes a limit (only where the system tells), or loses the files that
  * it was started with.
  */
-export function guardTurn(process: GuestProcess, limits: Limits, runEnd: RunEnd, files?: AbortSignal): TurnGuard {
+export function guardTurn(process: GuestProcess, limits: Limits, runEnd: RunEnd, files?: AbortSignal) {
   let stopped: StopReason | undefined;
   const stop = (reason: StopReason): void => {
     stopped ??= reason;
@@ -51,8 +43,10 @@ export function guardTurn(process: GuestProcess, limits: Limits, runEnd: RunEnd,
   files?.addEventListener('abort', takeFiles, { once: true });
   if (runEnd.signal.aborted) endEarly();
   return {
+    /** Why the process was ended, when it was. */
     stopped: () => stopped,
-    close() {
+    /** Ends the guard; returns the processor time of the turn, in ms. */
+    close(): number {
       runEnd.signal.removeEventListener('abort', endEarly);
       files?.removeEventListener('abort', takeFiles);
       clearInterval(timer);

@@ -106,7 +106,7 @@ export class GuestTurn {
         return { kind: 'throw', report: readThrowReport(text) };
       case 'loaded':
       case 'return':
-        return this.#readReturned(header.t, text);
+        return this.#readOutput(header.t, text);
       case 'dial':
         this.#dial(header);
         return undefined;
@@ -210,7 +210,7 @@ export class GuestTurn {
     if (progress !== undefined) this.#host?.progress(progress);
   }
 
-  #readReturned(kind: 'loaded' | 'return', text: string): GuestEnd {
+  #readOutput(kind: 'loaded' | 'return', text: string): GuestEnd {
     const { outputBytes } = this.#limits;
     const isSmall = text.length <= outputBytes && Buffer.byteLength(text) <= outputBytes;
     if (isSmall) return { kind, text };

@@ -43,7 +43,7 @@ export class ImageCache {
   }
 
   /** Keeps an image that a call needs: what was loaded may never be called. */
-  put(programKey: string, difference: Uint8Array): void {
+  put(programKey: string, difference: Uint8Array): Uint8Array {
     this.delete(programKey);
     const shared = new Uint8Array(new SharedArrayBuffer(difference.length));
     shared.set(difference);
@@ -54,6 +54,7 @@ export class ImageCache {
       this.#images.delete(key);
       this.#bytes -= image.length;
     }
+    return shared;
   }
 
   delete(programKey: string): void {
@@ -68,19 +69,12 @@ export class ImageCache {
     if (stored && stored.length > FINGERPRINT_BYTES) {
       const found = Buffer.from(stored.buffer, stored.byteOffset, FINGERPRINT_BYTES);
       if (timingSafeEqual(found, this.fingerprint)) {
-        this.put(program.key, stored.subarray(FINGERPRINT_BYTES));
-        return this.#require(program.key);
+        return this.put(program.key, stored.subarray(FINGERPRINT_BYTES));
       }
     }
     const rebuilt = await this.#rebuild(program);
-    this.put(program.key, rebuilt);
+    const image = this.put(program.key, rebuilt);
     program.saveImage(this.sign(rebuilt));
-    return this.#require(program.key);
-  }
-
-  #require(programKey: string): Uint8Array {
-    const image = this.#images.get(programKey);
-    if (!image) throw new Error(`the image of ${programKey} is larger than the cache`);
     return image;
   }
 }

@@ -13,19 +13,7 @@ export class GuestThrown extends Error {
 }
 
 /** QuickJS of the runtime, running here and now, so that its memory can be frozen afterwards. */
-export interface QuickJsSession {
-  /** Evaluates a script and returns its value's address, which stays valid. Throws GuestThrown. */
-  evaluate(code: string, fileName: string): number;
-  /** The text of an expression's value. */
-  readText(expression: string): string;
-  runJobs(): void;
-  /** Gives a function of the runtime's adapter to JavaScript as a global. */
-  defineHostFunction(name: string): void;
-  collectGarbage(): void;
-  memory(): Uint8Array;
-  /** Until now the clock stood still and chance was none, so that the same sources make the same bytes. */
-  startWorld(): void;
-}
+export type QuickJsSession = Awaited<ReturnType<typeof openQuickJs>>;
 
 /** How deep calls may nest; more would overflow the stack of a host's own thread first, which no plugin can catch. */
 const stackBytes = 256 * 1024;
@@ -37,7 +25,7 @@ interface World {
 const stillWorld: World = { now: () => Date.UTC(2020, 0, 1), fill: (bytes) => void bytes.fill(0x5a) };
 
 /** Starts QuickJS in an instance of the runtime. */
-export async function openQuickJs(runtime: Uint8Array<ArrayBuffer>): Promise<QuickJsSession> {
+export async function openQuickJs(runtime: Uint8Array<ArrayBuffer>) {
   let world = stillWorld;
   const imports = createImports(
     () => readMemory(),
@@ -88,19 +76,23 @@ export async function openQuickJs(runtime: Uint8Array<ArrayBuffer>): Promise<Qui
   if (call('qjs_init') !== 0) throw new Error('QuickJS of the runtime does not start.');
   call('qjs_set_max_stack_size', stackBytes);
   return {
+    /** Evaluates a script and returns its value's address, which stays valid. Throws GuestThrown. */
     evaluate,
-    readText: (expression) => textOf(evaluate(expression, 'build.js')),
-    runJobs() {
+    /** The text of an expression's value. */
+    readText: (expression: string): string => textOf(evaluate(expression, 'build.js')),
+    runJobs(): void {
       while (call('qjs_is_job_pending') !== 0) if (call('qjs_execute_pending_job') < 0) throw takeError();
     },
-    defineHostFunction: (name) =>
+    /** Gives a function of the runtime's adapter to JavaScript as a global. */
+    defineHostFunction: (name: string): void =>
       withText(name, (address, bytes) => {
         const made = call('qjs_new_host_function', address, bytes, 0);
         call('qjs_set_prop_string', call('qjs_get_global'), address, made);
       }),
     collectGarbage: () => void call('qjs_run_gc'),
     memory: readMemory,
-    startWorld() {
+    /** Until now the clock stood still and chance was none, so that the same sources make the same bytes. */
+    startWorld(): void {
       world = { now: Date.now, fill: (bytes) => void randomFillSync(bytes) };
     },
   };

@@ -30,20 +30,15 @@ export interface FreshInstance {
   close(): Promise<void>;
 }
 
-/** Instances, one for every call, so that nothing is left over for the next. */
-export interface Instances {
-  /** One for this call: the one made ahead if there is one for its module. Rejects as instantiation does. */
-  take(call: ModuleCall): Promise<FreshInstance>;
-  /** Makes one ahead for a further call of the same module, while the thread has nothing else to do. */
-  prepare(call: ModuleCall): void;
-}
-
 // What is made ahead runs under no limit, so it must be known to be short. Before a call is known a module can read neither the
 // clock nor anything else, so making it takes as long as it took before.
 const maxPreparationMs = 1;
 
-/** Keeps the modules of one worker, which the pool sends once and counts along. */
-export function createInstances(): Instances {
+/**
+ * Instances, one for every call, so that nothing is left over for the next. Keeps the modules of one worker, which the pool sends
+ * once and counts along.
+ */
+export function createInstances() {
   const known = new BoundedMap<string, KnownModule>(keptModules);
   let spare: { readonly of: KnownModule; readonly instance: Promise<FreshInstance | undefined> } | undefined;
 
@@ -63,7 +58,8 @@ export function createInstances(): Instances {
   };
 
   return {
-    async take(call) {
+    /** One for this call: the one made ahead if there is one for its module. Rejects as instantiation does. */
+    async take(call: ModuleCall): Promise<FreshInstance> {
       const module = findModule(call);
       const ahead = spare;
       spare = undefined;
@@ -75,7 +71,8 @@ export function createInstances(): Instances {
       module.shortestMs = Math.min(module.shortestMs, performance.now() - startedMs);
       return instance;
     },
-    prepare(call) {
+    /** Makes one ahead for a further call of the same module, while the thread has nothing else to do. */
+    prepare(call: ModuleCall): void {
       const module = known.get(call.moduleKey);
       if (!module || module.needsCall || module.shortestMs > maxPreparationMs || spare) return;
       const instance = makeInstance(module, call.bounds.memoryBytes).catch(() => {

@@ -7,24 +7,21 @@ const ticksPerSecond = 100;
 const pageBytes = 4096;
 
 /** Remembers on disk which processes run, so that the next daemon can end what a crashed one left behind. */
-export interface ProcessBook {
-  note(pid: number): void;
-  forget(pid: number): void;
-}
+export type ProcessBook = ReturnType<typeof openProcessBook>;
 
 /** Opens the book in a folder, and ends every process that still stands in it and is the one that was meant. */
-export function openProcessBook(folder: string): ProcessBook {
+export function openProcessBook(folder: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const name of readdirSync(folder)) {
     endLeftOver(folder, name);
     rmSync(join(folder, name), { force: true });
   }
   return {
-    note(pid) {
+    note(pid: number): void {
       const ticks = readStartTicks(pid);
       if (ticks !== undefined) writeFileSync(join(folder, String(pid)), ticks, { mode: 0o600 });
     },
-    forget(pid) {
+    forget(pid: number): void {
       rmSync(join(folder, String(pid)), { force: true });
     },
   };

@@ -79,7 +79,7 @@ export class SliceHost {
       }
       case 'return':
       case 'loaded':
-        this.report ??= this.#readReturned(op, readPayload(this.#budget.outputBytes + 1));
+        this.report ??= this.#readOutput(op, readPayload(this.#budget.outputBytes + 1));
         return undefined;
       case 'throw':
         this.report ??= { kind: 'throw', report: readThrowReport(readPayload(maxReportBytes)) };
@@ -170,7 +170,7 @@ export class SliceHost {
     return answer.payload === '' ? undefined : answer.payload;
   }
 
-  #readReturned(kind: 'return' | 'loaded', text: string): GuestReport {
+  #readOutput(kind: 'return' | 'loaded', text: string): GuestReport {
     const { outputBytes } = this.#budget;
     if (text.length <= outputBytes && Buffer.byteLength(text) <= outputBytes) return { kind, text };
     const what = kind === 'return' ? 'The output is' : 'What the plugin exports is';

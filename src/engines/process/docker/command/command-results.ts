@@ -3,27 +3,22 @@ import type { CommandFile } from '../../../../border/container-command.ts';
 import { HotcellError } from '../../../../errors/hotcell-error.ts';
 import { parseRelativePath } from '../../../../permissions/path-grammar.ts';
 
-/** Gathers the files that a command left, as the container tells of them; what it tells is not trusted. */
-export interface FileCollection {
-  /** One entry: kind (`f`, `d`, `o`), changed, size (64 bit), path. */
-  addEntry(payload: Buffer): void;
-  addData(payload: Buffer): void;
-  /** Regular files that are new or changed, and what was refused: links, devices, pipes, names that no workspace has. */
-  read(): { readonly files: readonly CommandFile[]; readonly refused: readonly string[] };
-}
-
 const maxEntries = 10_000;
 const maxRefusedNames = 100;
 
-/** Makes a collection of at most `maxBytes`; more throws `payload-too-large`. */
-export function collectFiles(maxBytes: number): FileCollection {
+/**
+ * Gathers the files that a command left, as the container tells of them; what it tells is not trusted. More than `maxBytes` throws
+ * `payload-too-large`.
+ */
+export function collectFiles(maxBytes: number) {
   const files: { path: string; parts: Buffer[] }[] = [];
   const refused: string[] = [];
   let current: Buffer[] | undefined;
   let bytes = 0;
   let entries = 0;
   return {
-    addEntry: (payload) => {
+    /** One entry: kind (`f`, `d`, `o`), changed, size (64 bit), path. */
+    addEntry: (payload: Buffer): void => {
       if (++entries > maxEntries) throw tooMuch(`more than ${maxEntries} files and folders`);
       current = undefined;
       if (payload.length < 11) throw new RangeError('an entry without a name');
@@ -41,12 +36,13 @@ export function collectFiles(maxBytes: number): FileCollection {
         files.push({ path, parts: current });
       }
     },
-    addData: (payload) => {
+    addData: (payload: Buffer): void => {
       bytes += payload.length;
       if (bytes > maxBytes) throw tooMuch(`more than ${maxBytes} bytes of files`);
       current?.push(Buffer.from(payload));
     },
-    read: () => ({
+    /** Regular files that are new or changed, and what was refused: links, devices, pipes, names that no workspace has. */
+    read: (): { readonly files: readonly CommandFile[]; readonly refused: readonly string[] } => ({
       files: files
         .map(({ path, parts }) => ({ path, data: Buffer.concat(parts) }))
         .sort((one, other) => (one.path < other.path ? -1 : 1)),
@@ -61,23 +57,16 @@ function tooMuch(what: string): HotcellError {
   });
 }
 
-/** Keeps the beginning of one output stream. */
-export interface KeptOutput {
-  /** False once so much came beyond what is kept that the command is not worth its run any more. */
-  add(bytes: Buffer): boolean;
-  read(): Buffer;
-  readonly isTruncated: boolean;
-}
-
 /** Beyond what is kept, so much is read and thrown away, so that a chatty command can come to its end. */
 const maxThrownAwayBytes = 8 * 1024 * 1024;
 
-/** Makes the keeper of at most `maxBytes`. */
-export function keepOutput(maxBytes: number): KeptOutput {
+/** Keeps the beginning of one output stream, `maxBytes` of it. */
+export function keepOutput(maxBytes: number) {
   const parts: Buffer[] = [];
   let seen = 0;
   return {
-    add: (bytes) => {
+    /** False once so much came beyond what is kept that the command is not worth its run any more. */
+    add: (bytes: Buffer): boolean => {
       const room = maxBytes - seen;
       // A copy: the part is a view on a larger buffer of the socket.
       if (room > 0) parts.push(Buffer.from(bytes.subarray(0, room)));

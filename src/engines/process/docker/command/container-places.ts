@@ -3,24 +3,16 @@ import { createPlaceCount, type Holder } from '../../../../concurrency/place-cou
 import { sharePlaces, shareQueue } from '../../../../config/quotas/quota.ts';
 import { HotcellError } from '../../../../errors/hotcell-error.ts';
 
-/** Lets so many commands have a container at a time; the others wait, callers in turn, at most `maxWaiting` of them. */
-export interface ContainerPlaces {
-  /** Resolves with what is to be called on the way out. Rejects with `cancelled` or `queue-full`. */
-  enter(holder: Holder, signal: AbortSignal): Promise<() => void>;
-}
-
-/** Makes the places: no caller and no plugin has all of it, and admins have a reserve beyond it. */
-export function createContainerPlaces({
-  maxRunning,
-  maxWaiting,
-}: {
-  readonly maxRunning: number;
-  readonly maxWaiting: number;
-}): ContainerPlaces {
+/**
+ * Lets so many commands have a container at a time; the others wait, callers in turn, at most `maxWaiting` of them. No caller and
+ * no plugin has all of it, and admins have a reserve beyond it.
+ */
+export function createContainerPlaces({ maxRunning, maxWaiting }: { readonly maxRunning: number; readonly maxWaiting: number }) {
   const running = createPlaces({ inside: sharePlaces(maxRunning), aside: sharePlaces(maxRunning), engine: 'docker' });
   const waiting = createPlaceCount(shareQueue(maxWaiting));
   return {
-    async enter(holder, signal) {
+    /** Resolves with what is to be called on the way out. Rejects with `cancelled` or `queue-full`. */
+    async enter(holder: Holder, signal: AbortSignal): Promise<() => void> {
       if (signal.aborted) throw endedEarly();
       const refusing = new AbortController();
       const entered = running.enter(holder, AbortSignal.any([signal, refusing.signal]));

@@ -2,9 +2,9 @@ import { constants } from 'node:os';
 import type { CommandFile, CommandRequest, CommandResult } from '../../../../border/container-command.ts';
 import { HotcellError } from '../../../../errors/hotcell-error.ts';
 import type { CellContainer } from '../container/container.ts';
-import { createEgress, type Egress } from '../container/egress.ts';
+import { createEgress } from '../container/egress.ts';
 import { fromInit, type InitFrame, maxPayload, readExit, standardChannels, toInit } from '../init/init-frames.ts';
-import { collectFiles, type FileCollection, type KeptOutput, keepOutput } from './command-results.ts';
+import { collectFiles, keepOutput } from './command-results.ts';
 import { describeEnvironment, encodeExec, proxyPort } from './exec-payload.ts';
 
 /** What a command runs with beside its request. */
@@ -46,7 +46,7 @@ export async function runCommand(
     clock.assertInTime();
     const exitCode = readExitCode(ended, request);
     const files = request.collectBytes === undefined ? noFiles : await collect(cell, run);
-    return { exitCode, ...run.readReturned(), refused: files.refused, files: dropSame(files.files, request.files ?? []) };
+    return { exitCode, ...run.readOutput(), refused: files.refused, files: dropSame(files.files, request.files ?? []) };
   } finally {
     clock.stop();
     signal.removeEventListener('abort', cancel);
@@ -57,19 +57,13 @@ export async function runCommand(
 
 const noFiles = { files: [], refused: [] };
 
-interface WatchedRun {
-  readonly fail: (error: unknown) => void;
-  /** Waits for the next frame of a type; rejects once the run failed. */
-  readonly next: (type: number) => Promise<Buffer>;
-  readonly readReturned: () => Pick<CommandResult, 'stdout' | 'stderr' | 'truncated'>;
-  readonly files: FileCollection;
-}
+type WatchedRun = ReturnType<typeof watchRun>;
 
 /** Hears everything that the container says while a command runs. */
-function watchRun(cell: CellContainer, request: CommandRequest, egress: Egress): WatchedRun {
+function watchRun(cell: CellContainer, request: CommandRequest, egress: ReturnType<typeof createEgress>) {
   const { link } = cell;
   const [stdout, stderr] = [keepOutput(request.maxOutputBytes), keepOutput(request.maxOutputBytes)];
-  const outputs = new Map<number, { readonly name: 'stdout' | 'stderr'; readonly kept: KeptOutput }>([
+  const outputs = new Map<number, { readonly name: 'stdout' | 'stderr'; readonly kept: typeof stdout }>([
     [standardChannels.stdout, { name: 'stdout', kept: stdout }],
     [standardChannels.stderr, { name: 'stderr', kept: stderr }],
   ]);
@@ -105,8 +99,10 @@ function watchRun(cell: CellContainer, request: CommandRequest, egress: Egress):
   return {
     fail,
     files,
-    next: (type) => Promise.race([failure, new Promise<Buffer>((resolve) => waiters.set(type, resolve))]),
-    readReturned: () => ({
+    /** Waits for the next frame of a type; rejects once the run failed. */
+    next: (type: number): Promise<Buffer> =>
+      Promise.race([failure, new Promise<Buffer>((resolve) => waiters.set(type, resolve))]),
+    readOutput: () => ({
       stdout: stdout.read(),
       stderr: stderr.read(),
       truncated: stdout.isTruncated || stderr.isTruncated,

@@ -1,18 +1,8 @@
 import type { CellContainer } from '../container/container.ts';
 import type { ContainerPlan } from '../container/container-flags.ts';
 
-/** Containers that were started before anybody asked; each is handed out once. */
-export interface WarmPool {
-  /** A ready container, or a new one; the next is made ready meanwhile. */
-  take(plan: ContainerPlan): Promise<CellContainer>;
-  /** Resolves when no container is being made ready. */
-  settled(): Promise<void>;
-  /** Removes all that wait. */
-  close(): Promise<void>;
-}
-
 /** What a pool is made with. */
-export interface WarmPoolParts {
+interface WarmPoolParts {
   readonly start: (plan: ContainerPlan) => Promise<CellContainer>;
   /** Ready ones for each kind of container that was asked for lately. */
   readonly perKind: number;
@@ -31,8 +21,8 @@ interface Shelf {
   filling: Promise<void> | undefined;
 }
 
-/** Makes an empty pool. */
-export function createWarmPool({ start, perKind, total, idleMs, onFault }: WarmPoolParts): WarmPool {
+/** Containers that are started before anybody asks; each is handed out once. */
+export function createWarmPool({ start, perKind, total, idleMs, onFault }: WarmPoolParts) {
   const shelves = new Map<string, Shelf>();
   let isClosed = false;
   const discard = (cell: CellContainer) => cell.remove().catch(onFault);
@@ -78,7 +68,8 @@ export function createWarmPool({ start, perKind, total, idleMs, onFault }: WarmP
   sweeper.unref();
 
   return {
-    take: async (plan) => {
+    /** A ready container, or a new one; the next is made ready meanwhile. */
+    take: async (plan: ContainerPlan): Promise<CellContainer> => {
       const kind = nameKind(plan);
       const shelf = shelves.get(kind) ?? { plan, ready: [], usedAtMs: 0, filling: undefined };
       shelves.set(kind, shelf);
@@ -89,10 +80,12 @@ export function createWarmPool({ start, perKind, total, idleMs, onFault }: WarmP
       refill(shelf);
       return cell;
     },
-    settled: async () => {
+    /** Resolves when no container is being made ready. */
+    settled: async (): Promise<void> => {
       await Promise.all([...shelves.values()].map((shelf) => shelf.filling));
     },
-    close: async () => {
+    /** Removes all that wait. */
+    close: async (): Promise<void> => {
       isClosed = true;
       clearInterval(sweeper);
       const waiting = [...shelves.values()];

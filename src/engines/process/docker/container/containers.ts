@@ -4,32 +4,25 @@ import { readStatus } from '../docker-client.ts';
 import { type CellContainer, startContainer } from './container.ts';
 import { type ContainerPlan, type ContainerRuntime, ownerLabel } from './container-flags.ts';
 
-/** Every container of one daemon: started here, and gone in the end, also when Docker itself goes away in between. */
-export interface Containers {
-  /** Starts one. Throws what `startContainer` throws. */
-  start(plan: ContainerPlan): Promise<CellContainer>;
-  /** Removes what carries the label of this daemon and is in nobody's hands; answers how many. Rejects, and tries again later, without Docker. */
-  sweep(): Promise<number>;
-  /** Tries once more to remove what is left. */
-  close(): Promise<void>;
-}
-
-/** What they are made with. */
-export interface ContainersParts {
-  readonly docker: () => Promise<Docker>;
-  /** The label value of this data directory. */
-  readonly owner: string;
-  readonly firstRetryMs?: number;
-}
-
 const maxRetryMs = 60_000;
 /** What ended so long ago is not waited for by any daemon. */
 const oldMs = 3_600_000;
 /** With these nobody was reached, so nothing was made. */
 const unreached = new Set(['ENOENT', 'ECONNREFUSED', 'EACCES', 'EPERM', 'ENOTSOCK']);
 
-/** Makes the keeper of a daemon's containers. */
-export function createContainers({ docker, owner, firstRetryMs = 1000 }: ContainersParts): Containers {
+/**
+ * Every container of one daemon: started here, and gone in the end, also when Docker itself goes away in between. `owner` is the
+ * label value of its data directory.
+ */
+export function createContainers({
+  docker,
+  owner,
+  firstRetryMs = 1000,
+}: {
+  readonly docker: () => Promise<Docker>;
+  readonly owner: string;
+  readonly firstRetryMs?: number;
+}) {
   const inHand = new Set<string>();
   let runtime: Promise<ContainerRuntime> | undefined;
   let retry: NodeJS.Timeout | undefined;
@@ -61,12 +54,14 @@ export function createContainers({ docker, owner, firstRetryMs = 1000 }: Contain
   };
 
   return {
+    /** Removes what carries the label of this daemon and is in nobody's hands; answers how many. Rejects, and tries again later, without Docker. */
     sweep: () =>
       sweep().catch((error: unknown) => {
         sweepLater();
         throw error;
       }),
-    start: async (plan) => {
+    /** Starts one. Throws what `startContainer` throws. */
+    start: async (plan: ContainerPlan): Promise<CellContainer> => {
       const client = await docker();
       const name = nameContainer(owner);
       inHand.add(name);
@@ -86,7 +81,8 @@ export function createContainers({ docker, owner, firstRetryMs = 1000 }: Contain
         throw error;
       }
     },
-    close: async () => {
+    /** Tries once more to remove what is left. */
+    close: async (): Promise<void> => {
       clearTimeout(retry);
       if (isLeft) await sweep();
     },

@@ -21,19 +21,13 @@ export interface ImageState {
 }
 
 /** An image that may be used. */
-export interface ResolvedImage {
+interface ResolvedImage {
   readonly id: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
 /** The images that commands may run in, and what their names meant when they were first used. */
-export interface ImageBook {
-  /** Throws `image-refused`, `image-missing` or `image-changed`. */
-  resolve(name: string): Promise<ResolvedImage>;
-  list(): Promise<readonly ImageState[]>;
-  /** Takes what the name means now from here on. Throws like `resolve`. */
-  accept(name: string): Promise<ImageState>;
-}
+export type ImageBook = ReturnType<typeof createImageBook>;
 
 const pinsSchema = Type.Record(Type.String(), Type.String({ pattern: '^sha256:[0-9a-f]{64}$' }));
 type Pins = Static<typeof pinsSchema>;
@@ -47,7 +41,7 @@ export function createImageBook(parts: {
   /** Follows the config file. */
   readonly allowed: () => readonly string[];
   readonly pinFile: string;
-}): ImageBook {
+}) {
   const resolved = new Map<string, ResolvedImage>();
   let pins: Pins | undefined;
 
@@ -93,7 +87,8 @@ export function createImageBook(parts: {
   }
 
   return {
-    resolve: async (name) => {
+    /** Throws `image-refused`, `image-missing` or `image-changed`. */
+    resolve: async (name: string): Promise<ResolvedImage> => {
       requireAllowed(name);
       const known = resolved.get(name);
       if (known !== undefined) return known;
@@ -107,8 +102,9 @@ export function createImageBook(parts: {
       resolved.set(name, found);
       return found;
     },
-    list: () => Promise.all([...new Set(parts.allowed())].map(look)),
-    accept: async (name) => {
+    list: (): Promise<readonly ImageState[]> => Promise.all([...new Set(parts.allowed())].map(look)),
+    /** Takes what the name means now from here on. Throws like `resolve`. */
+    accept: async (name: string): Promise<ImageState> => {
       requireAllowed(name);
       const now = await inspect(name);
       if (now === undefined) throw describeUnusable({ name, status: 'missing' });
