@@ -1,11 +1,9 @@
 import type { AgentCard } from '@a2a-js/sdk';
 
-/** Where agents of A2A find out what this daemon is. */
-export const agentCardPath = '/.well-known/agent-card.json';
-/** Where they speak to it. */
-export const a2aPath = '/a2a';
+/** Where agents of A2A speak to the daemon. */
+const a2aPath = '/a2a';
 /** What they speak. */
-export const a2aVersion = '1.0';
+const a2aVersion = '1.0';
 
 const skill = { tags: ['tools'], inputModes: ['application/json'], outputModes: ['application/json'], securityRequirements: [] };
 

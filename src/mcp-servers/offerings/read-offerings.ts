@@ -20,12 +20,6 @@ export type ServerOffering =
   | (Pinned & { readonly kind: 'prompt'; readonly manifest: PromptManifest; readonly prompt: string })
   | (Pinned & { readonly kind: 'resource'; readonly manifest: ResourceManifest; readonly uri: string });
 
-/** The prompts and resources of a server, and why some of what it lists cannot be served. */
-export interface ServerOfferings {
-  readonly offerings: readonly ServerOffering[];
-  readonly problems: readonly string[];
-}
-
 const maxPrompts = 200;
 const maxResources = 1000;
 const maxArguments = 32;
@@ -33,12 +27,12 @@ const maxTextChars = 2000;
 const namePattern = /^[A-Za-z0-9_.-]{1,64}$/;
 const argumentPattern = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 
-/** Reads them. All of it is untrusted: texts are tamed, and what could be misread is left out and named. */
+/** Reads the prompts and resources of a server, and says why some cannot be served. All of it is untrusted: texts are tamed, and what could be misread is left out and named. */
 export function readServerOfferings(
   server: string,
   { prompts, resources, templates }: ListedOfferings,
   options: { readonly timeoutMs: number; readonly canComplete: boolean },
-): ServerOfferings {
+): { readonly offerings: readonly ServerOffering[]; readonly problems: readonly string[] } {
   const list = createPinnedList<ServerOffering>('all');
   const take = (what: string, read: ServerOffering | string) => list.take(cleanUntrustedText(what, 80), read);
   for (const prompt of prompts.slice(0, maxPrompts)) take(`prompt "${prompt.name}"`, readPrompt(server, prompt, options));

@@ -19,18 +19,15 @@ export interface ServerTool extends Pinned {
   readonly called: Pick<Tool, 'name' | 'inputSchema'>;
 }
 
-/** The tools of a server, and why some of what it lists cannot be served. */
-export interface ServerTools {
-  readonly tools: readonly ServerTool[];
-  readonly problems: readonly string[];
-}
-
 const maxTools = 1000;
 const maxDescriptionChars = 8192;
 const namePattern = /^[A-Za-z0-9_.-]{1,128}$/;
 
-/** Reads what a server lists. All of it is untrusted: texts are tamed, what is too large or clashes is left out and named. */
-export function readTools(listed: readonly Tool[]): ServerTools {
+/** Reads what a server lists, and says why some of it cannot be served. All of it is untrusted: texts are tamed, what is too large or clashes is left out and named. */
+export function readTools(listed: readonly Tool[]): {
+  readonly tools: readonly ServerTool[];
+  readonly problems: readonly string[];
+} {
   const { take, taken, problems } = createPinnedList<ServerTool>('all definitions');
   for (const raw of listed.slice(0, maxTools)) take(`tool "${cleanUntrustedText(raw.name, 60)}"`, readTool(raw));
   if (listed.length > maxTools) problems.push(`The server lists more than ${maxTools} tools; the others are left out.`);

@@ -95,6 +95,20 @@ export const mcpServerMutants: MutantsByPromise = {
       tests: ['test/mcp-servers/hostile-servers.test.ts', 'test/mcp-servers/transport/stdio-transport.test.ts'],
     },
     {
+      what: 'a server that lists something else every time is listened to as often as any',
+      file: 'src/mcp-servers/served-list.ts',
+      find: 'refreshGapMs * 2 ** Math.max(0, restless - patientQuestions)',
+      replace: 'refreshGapMs',
+      tests: ['test/mcp-servers/list-pace.test.ts'],
+    },
+    {
+      what: 'a list of a server may be of any size',
+      file: 'src/mcp-servers/connection.ts',
+      find: 'received.watch(maxListBytes, () => flooded.abort())',
+      replace: 'received.watch(Number.MAX_SAFE_INTEGER, () => flooded.abort())',
+      tests: ['test/mcp-servers/connection.test.ts'],
+    },
+    {
       what: 'the stream of a call goes on after the call',
       file: 'src/mcp-servers/connection.ts',
       find: 'if (over === undefined || !isOfCall) return fetch(url, init);',
