@@ -13,20 +13,21 @@ export interface CallEnd {
   readonly warnings?: readonly string[];
 }
 
-/** A new record in the state `pending`. */
-export function createExecutionRecord(
-  facts: Omit<ExecutionRecord, keyof typeof notEnded | 'status' | 'attempts'>,
-): ExecutionRecord {
-  return { ...facts, ...notEnded, status: 'pending', attempts: 0 };
-}
+/** Columns of which a new record has nothing yet. */
+type LaterColumn = 'outputJson' | 'errorJson' | 'warningsJson' | 'startedAtMs' | 'endedAtMs' | 'durationMs' | 'cutJson';
 
-/** What stands in a record only once the call has begun or ended. */
-const notEnded = {
-  outputJson: null,
-  errorJson: null,
-  warningsJson: null,
-  startedAtMs: null,
-  endedAtMs: null,
-  durationMs: null,
-  cutJson: null,
-};
+/** A new record in the state `pending`. */
+export function createExecutionRecord(facts: Omit<ExecutionRecord, LaterColumn | 'status' | 'attempts'>): ExecutionRecord {
+  return {
+    ...facts,
+    status: 'pending',
+    attempts: 0,
+    outputJson: null,
+    errorJson: null,
+    warningsJson: null,
+    startedAtMs: null,
+    endedAtMs: null,
+    durationMs: null,
+    cutJson: null,
+  };
+}
