@@ -7,6 +7,10 @@ const throwsPlugin = `export default {
   handler: ({ what }: { what: string }) => {
     if (what === 'object') throw { code: 42, why: 'nothing left' };
     if (what === 'nothing') throw undefined;
+    if (what === 'cause') throw new Error('It broke.', { cause: new TypeError('no room', { cause: 'the disk' }) });
+    if (what === 'said') throw new Error('It broke: no room', { cause: new Error('no room') });
+    if (what === 'many') throw new AggregateError([new Error('one'), 'two'], 'All broke');
+    if (what === 'ring') { const ring = new Error('round'); ring.cause = ring; throw ring; }
     throw what;
   },
 };
@@ -35,6 +39,14 @@ describe('what a command says', () => {
     expect(err).not.toContain('unknown error');
     expect((await terminal.run(['call', 'throws', 'what=nothing'])).err).toContain('undefined');
     expect((await terminal.run(['call', 'throws', 'what=plain words'])).err).toContain('plain words');
+  });
+
+  it('of the errors behind an error, unless it says them already', async () => {
+    const said = async (what: string) => (await terminal.run(['call', 'throws', `what=${what}`])).err.split('\n')[1]?.trim();
+    expect(await said('cause')).toBe('It broke (no room (the disk))');
+    expect(await said('said')).toBe('It broke: no room');
+    expect(await said('many')).toBe('All broke (one; two)');
+    expect(await said('ring')).toBe('round');
   });
 
   it('of a file that does not compile, without saying its place twice', async () => {

@@ -195,7 +195,7 @@ function describeThrown(thrown: unknown): object {
       ? {
           name: text(error.name, 100),
           // What is no Error may say something all the same, such as { code: 42 }.
-          message: text(error.message ?? stringify(thrown), 4000),
+          message: text(withReasons(thrown as Thrown) ?? stringify(thrown), 4000),
           stack: text(error.stack, 8000),
           code: text(error.code, 100),
           isObject: true,
@@ -204,6 +204,24 @@ function describeThrown(thrown: unknown): object {
   } catch {
     return { message: 'The handler threw a value that cannot be read.' };
   }
+}
+
+interface Thrown {
+  readonly message?: unknown;
+  readonly cause?: unknown;
+  readonly errors?: unknown;
+}
+
+/** The message with those of the errors behind it, where it does not say them already. */
+function withReasons(error: Thrown, depth = 0): string | undefined {
+  const message = text(error.message, 4000);
+  if (depth > 3) return message;
+  const many = error instanceof AggregateError && Array.isArray(error.errors) ? error.errors.slice(0, 5) : [];
+  const behind: unknown[] = error.cause === undefined ? many : [...many, error.cause];
+  const reasons = behind
+    .map((each) => (typeof each === 'object' && each !== null ? withReasons(each, depth + 1) : text(each, 1000)))
+    .filter((reason) => reason && !message?.includes(reason));
+  return reasons.length === 0 ? message : `${message?.replace(/\.$/, '') || 'It failed'} (${reasons.join('; ')})`;
 }
 
 function tellEnd(kind: 'return' | 'throw', payload: string): void {
