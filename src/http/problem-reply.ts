@@ -38,8 +38,11 @@ export function toHotcellError(error: unknown, log: Logger): HotcellError {
   if (error instanceof HotcellError) return error;
   const fastifyCode = readCode(error);
   const code = Object.hasOwn(codesByFastifyCode, fastifyCode) ? codesByFastifyCode[fastifyCode] : undefined;
-  if (code !== undefined)
-    return new HotcellError(code, messagesByFastifyCode[fastifyCode] ?? 'The request body is not valid JSON.');
+  if (code !== undefined) {
+    const isOtherType = fastifyCode === 'FST_ERR_CTP_INVALID_MEDIA_TYPE';
+    const fix = isOtherType ? { fix: 'Send JSON with that header; curl has --json for it.' } : {};
+    return new HotcellError(code, messagesByFastifyCode[fastifyCode] ?? 'The request body is not valid JSON.', fix);
+  }
   if (error instanceof SyntaxError)
     return new HotcellError('body-invalid', `The request body is not valid JSON: ${error.message}.`);
   const storage = findStorageError(error);

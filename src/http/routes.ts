@@ -109,7 +109,7 @@ function createInputReader({ operation }: InvocableOperation, http: HttpBinding)
     if (http.textBody !== undefined && typeof body === 'string') input = { [http.textBody]: body };
     else if (body === undefined || body === null) input = {};
     else if (isObject(body)) input = body;
-    else throw new HotcellError('body-invalid', `Expected a JSON object as the request body, got ${nameKind(body)}.`);
+    else throw refuseBody(body);
     if (hasQuery(query)) input = Object.assign(readQuery(query), input);
     if (http.ifMatch !== undefined && headers['if-match'] !== undefined) {
       input[http.ifMatch] = headers['if-match'].replace(/^(?:W\/)?"(.*)"$/, '$1');
@@ -120,6 +120,12 @@ function createInputReader({ operation }: InvocableOperation, http: HttpBinding)
     if (isObject(params)) for (const name of pathNames) input[name] = params[name];
     return input;
   };
+}
+
+function refuseBody(body: unknown): HotcellError {
+  // JSON without its header is read as the text that it is.
+  const fix = typeof body === 'string' ? { fix: 'Send JSON, with the header Content-Type: application/json.' } : {};
+  return new HotcellError('body-invalid', `Expected a JSON object as the request body, got ${nameKind(body)}.`, fix);
 }
 
 function sendOutput(request: FastifyRequest, reply: FastifyReply, http: HttpBinding, output: unknown): FastifyReply {

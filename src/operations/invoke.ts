@@ -49,7 +49,7 @@ function refuseInput(operation: Operation, input: unknown, faults: readonly Sche
   const more = sentences.length > shownErrors ? ` And ${sentences.length - shownErrors} more.` : '';
   const message = `The input of ${operation.name} is not valid: ${sentences.slice(0, shownErrors).join(' ')}${more}`;
   const misplaced = unknownNames(faults.filter(({ instancePath }) => instancePath === ''));
-  const fix = adviseReference(misplaced, operation, input) ?? adviseArguments(misplaced, operation, input);
+  const fix = adviseReference(misplaced, operation, input) ?? adviseArguments(misplaced, operation, input) ?? adviseText(input);
   return new HotcellError('body-invalid', message, {
     ...(fix === undefined ? {} : { fix }),
     facts: { operation: operation.name, problems: sentences.slice(0, shownErrors) },
@@ -65,6 +65,12 @@ function adviseReference(misplaced: readonly string[], operation: Operation, inp
   return typeof input === 'object' && input !== null && 'ref' in input
     ? undefined
     : 'Here the tool is called "ref": {"ref": "weather"}, or {"ref": "weather@1.2.0"}';
+}
+
+/** Models hand over arguments as a text. */
+function adviseText(input: unknown): string | undefined {
+  const given: unknown = Object(input).arguments;
+  return typeof given === 'string' ? 'Send the arguments themselves, not their JSON as a text: {"arguments": {…}}' : undefined;
 }
 
 /** What other tool callers call the arguments. */

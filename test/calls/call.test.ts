@@ -149,6 +149,7 @@ describe('createToolCaller', () => {
     const second = house.reader.list({ limit: 1, caller: 'ann', ...(first.next && { cursor: first.next }) }, admin);
     expect(first.items[0]?.id).toBe(executionId);
     expect(String(second.items[0]?.id) < executionId).toBe(true);
+    expect(() => house.reader.list({ cursor: 'zzz' }, admin)).toThrow(expect.objectContaining({ code: 'body-invalid' }));
   });
 
   it('keeps the state of a session for the same caller and session only', async () => {

@@ -25,6 +25,7 @@ export function createExecutionReader(parts: { readonly store: Pick<Store, 'exec
         ...(query.parent !== undefined && { parent: query.parent }),
       };
       const limit = Math.min(maxLimit, Math.max(1, Math.floor(query.limit ?? defaultLimit)));
+      if (query.cursor !== undefined && !query.cursor.startsWith('exe_')) throw cursorUnknown();
       const before = query.cursor === undefined ? {} : { before: query.cursor };
       const rows = executions.list({ ...filter, ...before, limit: limit + 1 });
       const items = rows.slice(0, limit).map((row) => showExecution(readExecution(row), caller));
@@ -37,6 +38,13 @@ export function createExecutionReader(parts: { readonly store: Pick<Store, 'exec
       return showExecution(readExecution(row), caller);
     },
   };
+}
+
+/** The refusal of a text that no page gave out: with it a list would begin anew, and whoever reads all pages would never end. */
+export function cursorUnknown(): HotcellError {
+  return new HotcellError('body-invalid', 'The cursor is none that a page before gave out.', {
+    fix: 'Take the "next" of the page before, or leave the cursor out.',
+  });
 }
 
 function showExecution(execution: Execution, caller: Caller): Execution {

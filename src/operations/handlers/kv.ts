@@ -1,4 +1,5 @@
 import type { Caller } from '../../callers/caller.ts';
+import { cursorUnknown } from '../../calls/record/execution-reader.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { KvEntry } from '../../store/tables/plugins/kv.ts';
 import { seesTool } from '../../tools/seen-by-callers.ts';
@@ -170,5 +171,5 @@ export function readKvCursor(cursor: string): { owner: string; key: string } {
   } catch {
     // Told below, like every other text that no page gave out.
   }
-  throw new HotcellError('body-invalid', 'The cursor is none that a page before gave out.');
+  throw cursorUnknown();
 }

@@ -1,3 +1,4 @@
+import { cursorUnknown } from '../../../calls/record/execution-reader.ts';
 import { omitUndefined } from '../../../config/json-object.ts';
 import type { AuditRow } from '../../../store/tables/access/audit.ts';
 import { type AuditEntry, auditContracts } from '../../contracts/access/audit.ts';
@@ -14,7 +15,8 @@ export function createAuditOperations({ store }: Pick<OperationParts, 'store'>):
       // Whatever a caller asks for, it sees its own.
       const caller = context.caller.role === 'admin' ? input.caller : context.caller.id;
       const query = omitUndefined({ plugin, caller, tool, executionId: execution, allowed });
-      const before = cursor !== undefined && /^\d{1,15}$/.test(cursor) ? { before: Number(cursor) } : {};
+      if (cursor !== undefined && !/^\d{1,15}$/.test(cursor)) throw cursorUnknown();
+      const before = cursor === undefined ? {} : { before: Number(cursor) };
       const rows = store.audit.list({ ...query, ...before, limit: limit + 1 });
       const items = rows.slice(0, limit);
       const last = items.at(-1);

@@ -119,5 +119,6 @@ describe('audit.list', () => {
       cursor = page.next;
     }
     expect(seen).toEqual(Array.from({ length: 25 }, (_, n) => String(24 - n)));
+    expect(() => list({ cursor: 'zzz' })).toThrow('none that a page before gave out');
   });
 });
