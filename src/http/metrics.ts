@@ -1,7 +1,9 @@
 import type { EventLog } from '../events/event.ts';
+import { latencyBuckets, type ModelTotals } from '../models/meter.ts';
+import { nanosPerDollar } from '../models/prices.ts';
 
 /** One value: of which labels, and what stands after the name of the metric. */
-export type Sample = readonly [labels: Readonly<Record<string, string>>, value: number, suffix?: '_bucket' | '_sum' | '_count'];
+type Sample = readonly [labels: Readonly<Record<string, string>>, value: number, suffix?: '_bucket' | '_sum' | '_count'];
 
 /** A metric with all its values. */
 export type Family = readonly [name: string, type: 'counter' | 'gauge' | 'histogram', help: string, samples: readonly Sample[]];
@@ -134,7 +136,7 @@ function countedBy(label: string, counts: Iterable<readonly [string, number]>): 
 }
 
 /** How many stayed within each bound, all in all, and their sum. */
-export function toHistogram(
+function toHistogram(
   {
     bounds,
     counts,
@@ -168,4 +170,47 @@ function writeFamily([name, type, help, samples]: Family): string[] {
 /** A value as a label has it. */
 function quoteLabel(value: string): string {
   return `"${value.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n')}"`;
+}
+
+/** What models were used for, as Prometheus reads it. */
+export function describeModelTotals(totals: ReadonlyMap<string, ModelTotals>): readonly Family[] {
+  const list = (describe: (total: ModelTotals, labels: { readonly model: string }) => readonly Sample[]) =>
+    [...totals].flatMap(([model, total]) => describe(total, { model }));
+  return [
+    [
+      'hotcell_model_requests_total',
+      'counter',
+      'Requests to models that ended.',
+      list(({ byStatus }, labels) => Object.entries(byStatus).map(([status, count]) => [{ ...labels, status }, count])),
+    ],
+    [
+      'hotcell_model_tokens_total',
+      'counter',
+      'Tokens that providers counted.',
+      list(({ inputTokens, outputTokens }, labels) => [
+        [{ ...labels, direction: 'in' }, inputTokens],
+        [{ ...labels, direction: 'out' }, outputTokens],
+      ]),
+    ],
+    [
+      'hotcell_model_cost_dollars_total',
+      'counter',
+      'What requests with a known price cost.',
+      list(({ costNanos }, labels) => [[labels, costNanos / nanosPerDollar]]),
+    ],
+    [
+      'hotcell_model_unpriced_total',
+      'counter',
+      'Requests whose price nobody knows.',
+      list(({ unpriced }, labels) => [[labels, unpriced]]),
+    ],
+    [
+      'hotcell_model_duration_seconds',
+      'histogram',
+      'How long requests to models took.',
+      list(({ buckets: counts, byStatus: { ok, failed }, latencyMs }, labels) =>
+        toHistogram({ bounds: latencyBuckets, counts, sum: latencyMs / 1000, count: ok + failed }, labels),
+      ),
+    ],
+  ];
 }

@@ -2,16 +2,15 @@ import type { Socket } from 'node:net';
 import { finished } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { Caller } from '../callers/caller.ts';
 import { isObject } from '../config/json-object.ts';
 import { propertyNames } from '../config/schema-faults.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { InvocableOperation } from '../operations/invoke.ts';
-import type { HttpBinding } from '../operations/operation.ts';
+import { type InvocableOperation, propertySchemas } from '../operations/invoke.ts';
+import type { HttpBinding, Operation, OperationContext, OperationStream } from '../operations/operation.ts';
 import { type Authenticate, type Authenticator, admit, type IsCurrent, refuseEnded } from './admission/auth.ts';
 import type { DoorShares } from './admission/shares.ts';
 import { toHotcellError } from './problem-reply.ts';
-import { createQueryReader } from './query.ts';
-import { HttpContext } from './request-context.ts';
 import { AnswerStream } from './streams/answer-stream.ts';
 
 /** What routes are served with. */
@@ -26,6 +25,36 @@ export interface RouteParts {
 
 const eventStreamType = 'text/event-stream';
 const jsonType = 'application/json; charset=utf-8';
+
+/** What an operation knows about an HTTP request. Its signal costs nothing until somebody reads it. */
+class HttpContext implements OperationContext {
+  readonly caller: Caller;
+  readonly cancelSignal: AbortSignal | undefined;
+  stream: OperationStream | undefined;
+  readonly #reply: FastifyReply;
+  #signal: AbortSignal | undefined;
+
+  constructor(caller: Caller, request: FastifyRequest, reply: FastifyReply) {
+    this.caller = caller;
+    this.#reply = reply;
+    this.cancelSignal = request.headers['x-hotcell-cancel-on-disconnect'] === '1' ? this.signal : undefined;
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= watchDisconnect(this.#reply);
+    return this.#signal;
+  }
+}
+
+function watchDisconnect(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  const { raw } = reply;
+  if (raw.destroyed) controller.abort();
+  raw.once('close', () => {
+    if (!raw.writableFinished) controller.abort();
+  });
+  return controller.signal;
+}
 
 /** Serves one operation where its contract says. Everything that can be prepared is prepared here, once. */
 export function registerOperation(app: FastifyInstance, invocable: InvocableOperation, parts: RouteParts): void {
@@ -146,4 +175,48 @@ function hasQuery(query: unknown): query is Record<string, unknown> {
 
 function nameKind(value: unknown): string {
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+}
+
+/** Turns the texts of a query string into the types that the schema of an operation asks for. */
+type QueryReader = (query: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+
+type Kind = 'text' | 'number' | 'boolean' | 'list';
+
+/** Looks at the schema once. What cannot be converted stays text, so that the schema's own refusal names it. */
+function createQueryReader(operation: Pick<Operation, 'input'>): QueryReader {
+  const kinds = new Map(Object.entries(propertySchemas(operation)).map(([name, schema]) => [name, kindOf(schema)]));
+  return (query) => {
+    const input: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries(query)) {
+      Object.defineProperty(input, name, {
+        value: convert(value, kinds.get(name) ?? 'text'),
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      });
+    }
+    return input;
+  };
+}
+
+function kindOf(schema: object): Kind {
+  const type = 'type' in schema ? schema.type : undefined;
+  if (type === 'integer' || type === 'number') return 'number';
+  if (type === 'boolean') return 'boolean';
+  return type === 'array' ? 'list' : 'text';
+}
+
+function convert(value: unknown, kind: Kind): unknown {
+  if (kind === 'list') return [value].flat().flatMap((item) => (typeof item === 'string' ? item.split(',') : [item]));
+  if (typeof value !== 'string') return value;
+  if (kind === 'number') return value.trim() !== '' && Number.isFinite(Number(value)) ? Number(value) : value;
+  if (kind === 'boolean') return value === 'true' || value === '1' ? true : value === 'false' || value === '0' ? false : value;
+  return value;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who sent it: set before the body is read. */
+    caller: Caller;
+  }
 }

@@ -21,15 +21,13 @@ import { createHostCheck, refuseRepeatedHeaders } from './admission/host-check.t
 import { createDoorShares, createShares } from './admission/shares.ts';
 import { createTicketOffice } from './admission/tickets.ts';
 import { maxBodyBytes } from './body-limits.ts';
-import { answerClientError } from './client-error.ts';
 import { registerFixedRoutes } from './fixed-routes.ts';
 import { registerGatewayRoutes } from './gateway-route.ts';
 import { registerWebSocket } from './json-rpc/web-socket.ts';
 import { registerMcpRoute } from './mcp-route.ts';
-import { createMetrics } from './metrics.ts';
-import { describeModelTotals } from './model-metrics.ts';
+import { createMetrics, describeModelTotals } from './metrics.ts';
 import { isModelPath, type KnownRoute, refuseUnknownRoute } from './not-found.ts';
-import { formatProblem, problemType, toHotcellError } from './problem-reply.ts';
+import { answerClientError, formatProblem, problemType, toHotcellError } from './problem-reply.ts';
 import { registerResponsesSocket } from './responses-socket.ts';
 import { type RouteParts, registerOperation } from './routes.ts';
 import { registerEventStream } from './streams/event-stream.ts';
