@@ -7,10 +7,7 @@ import type { RepairBook } from './repair-book.ts';
 
 const historyRows = 50;
 
-/** What a person decides about a repair. */
-export type RepairAnswers = ReturnType<typeof createRepairAnswers>;
-
-/** Creates the answers of people to repairs. Each throws `conflict` where the state of the repair, or a later save, does not allow it. */
+/** Creates what people decide about repairs. Each throws `conflict` where the state of the repair, or a later save, does not allow it. */
 export function createRepairAnswers({ book, mending }: { readonly book: RepairBook; readonly mending: PluginMending }) {
   const rollbackByPath = new Map<string, Promise<unknown>>();
 

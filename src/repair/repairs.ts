@@ -1,4 +1,5 @@
 import { createSlots } from '../concurrency/slots.ts';
+import { omitUndefined } from '../config/json-object.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
@@ -7,7 +8,7 @@ import type { Failure, Judged } from './failures/failure.ts';
 import { createFailureNotes, describeSeldom } from './failures/failure-notes.ts';
 import { type FailedCall, watchCalls } from './failures/watch-calls.ts';
 import type { Repair, RepairState } from './repair.ts';
-import { createRepairAnswers, type RepairAnswers } from './repair-answers.ts';
+import { createRepairAnswers } from './repair-answers.ts';
 import type { RepairBook } from './repair-book.ts';
 import { createRepairEnds, recoverRepairs } from './repair-ends.ts';
 import { createRepairQueue, type RepairQueue, type RepairQueueParts } from './repair-queue.ts';
@@ -25,25 +26,6 @@ export interface RepairNote {
   readonly refusal?: string;
 }
 
-/** The repairs of the daemon. */
-export interface Repairs extends Omit<RepairAnswers, 'rollingBack'> {
-  /** Brings what a killed daemon left to an end, and listens from now on. */
-  start(): void;
-  list(query: { readonly plugin?: string; readonly state?: RepairState; readonly limit: number }): Repair[];
-  get(id: string): Repair;
-  /** Repairs a plugin because somebody asked; resolves when it is over, also for one whose repair serves. Throws `conflict` with the reason when there is nothing to do. */
-  begin(name: string, isForPerson: boolean): Promise<Repair>;
-  /** A failure that was seen elsewhere: in a call, or a health check. */
-  consider(failure: Failure): void;
-  noteOf(path: string): RepairNote;
-  /** A path of a repair for whoever is not to know where things lie on this machine. */
-  showPath(path: string): string;
-  facts(): RepairFacts;
-  /** Resolves when nothing is under way. */
-  idle(): Promise<void>;
-  close(): Promise<void>;
-}
-
 export interface RepairsParts extends Omit<RepairQueueParts, 'rollingBack' | 'notes' | 'ends' | 'closing'> {
   readonly plugins: Pick<PluginSupervisor, 'pathOf' | 'findGeneration'>;
   readonly events: Pick<EventLog, 'subscribe'>;
@@ -58,8 +40,11 @@ export interface RepairsParts extends Omit<RepairQueueParts, 'rollingBack' | 'no
 const maxChecking = 2;
 const historyRows = 50;
 
+/** The repairs of the daemon. */
+export type Repairs = ReturnType<typeof createRepairs>;
+
 /** Creates the repairs; nothing happens before `start`. */
-export function createRepairs(parts: RepairsParts): Repairs {
+export function createRepairs(parts: RepairsParts) {
   const { book, mending, plugins, onFault } = parts;
   const closing = new AbortController();
   const checkSlots = createSlots(maxChecking);
@@ -146,7 +131,8 @@ export function createRepairs(parts: RepairsParts): Repairs {
   }
 
   return {
-    start() {
+    /** Brings what a killed daemon left to an end, and listens from now on. */
+    start(): void {
       recoverRepairs(book, mending);
       ends.expire();
       stops.push(
@@ -166,16 +152,20 @@ export function createRepairs(parts: RepairsParts): Repairs {
       // What failed at the start was told before anybody listened.
       for (const path of mending.failing()) later(() => onDiagnostic(path));
     },
-    list({ plugin, state, limit }) {
+    list({ plugin, state, limit }: { readonly plugin?: string; readonly state?: RepairState; readonly limit: number }): Repair[] {
       ends.expire();
       const path = plugin === undefined ? undefined : (findPath(plugin) ?? findRemoved(plugin) ?? plugins.pathOf(plugin));
-      return book.list({ limit, ...(path === undefined ? {} : { path }), ...(state === undefined ? {} : { states: [state] }) });
+      return book.list({ limit, ...omitUndefined({ path, states: state && [state] }) });
     },
-    get(id) {
+    get(id: string): Repair {
       ends.expire();
       return book.get(id);
     },
-    async begin(name, isForPerson) {
+    /**
+     * Repairs a plugin because somebody asked; resolves when it is over, also for one whose repair serves. Throws `conflict` with the
+     * reason when there is nothing to do.
+     */
+    async begin(name: string, isForPerson: boolean): Promise<Repair> {
       const path = plugins.pathOf(name);
       await mending.look(path);
       const diagnosed = judge(path);
@@ -199,27 +189,30 @@ export function createRepairs(parts: RepairsParts): Repairs {
         fix,
       });
     },
-    consider: (failure) => later(() => queue.take(failure, false).catch(onFault)),
-    apply(id, by) {
+    /** A failure that was seen elsewhere: in a call, or a health check. */
+    consider: (failure: Failure): void => later(() => queue.take(failure, false).catch(onFault)),
+    apply(id: string, by: string): Promise<Repair> {
       ends.expire();
       return answers.apply(id, by);
     },
     reject: answers.reject,
     rollback: answers.rollback,
+    /** A path of a repair for whoever is not to know where things lie on this machine. */
     showPath: parts.showPath,
-    noteOf(path) {
+    noteOf(path: string): RepairNote {
       const [last] = book.has(path) ? book.list({ path, limit: 1 }) : [];
       const { contentHash, live } = mending.find(path) ?? {};
       const repair = last?.contentHash === contentHash || (live !== undefined && last?.generation === live.id) ? last : undefined;
       const refusal = notes.refusalOf(path);
-      return { ...(repair === undefined ? {} : { repair }), ...(refusal === undefined ? {} : { refusal }) };
+      return omitUndefined({ repair, refusal });
     },
-    facts() {
+    facts(): RepairFacts {
       const proposed = ends.countProposals();
       return { ...queue.facts(), proposed, ...book.usedOf(undefined) };
     },
+    /** Resolves when nothing is under way. */
     idle: queue.idle,
-    async close() {
+    async close(): Promise<void> {
       closing.abort();
       for (const stop of stops) stop();
       await queue.idle();

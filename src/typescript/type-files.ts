@@ -6,24 +6,8 @@ import ts from 'typescript';
 import { isInside, realPathOf } from '../file-system/paths.ts';
 
 /** What the thread reads from the disk, whatever a text refers to. */
-export interface TypeFiles {
-  /** The folder of the types of the language. */
-  readonly libFolder: string;
-  /** A file of these. */
-  readLib(path: string): ts.IScriptSnapshot | undefined;
-  /** A file of the types that plugins import from 'hotcell', or what the sandbox has beside the language. */
-  readTypings(path: string): ts.IScriptSnapshot | undefined;
-  /** Opens packages for one question. */
-  openPackages(packageDirs: readonly string[]): PackageFiles;
-}
-
-/** Types of packages, and their manifests: nothing else of them is read, and nothing that lies outside of their folders. */
-export interface PackageFiles {
-  read(path: string): { readonly snapshot: ts.IScriptSnapshot; readonly version: string } | undefined;
-  hasFolder(path: string): boolean;
-  /** The same path where a link leads out. */
-  realPath(path: string): string;
-}
+export type TypeFiles = ReturnType<typeof createTypeFiles>;
+export type PackageFiles = ReturnType<TypeFiles['openPackages']>;
 
 /** Where the types of plugins seem to lie. No folder of a machine has the name. */
 export const typingsFolder = '/.hotcell-types';
@@ -39,7 +23,7 @@ const maxPackageFileBytes = 2 * 1024 * 1024;
 const maxPackageBytes = 48 * 1024 * 1024;
 
 /** Creates the reader; libraries and typings are kept, files of packages as long as they do not change. */
-export function createTypeFiles(): TypeFiles {
+export function createTypeFiles() {
   const libFolder = dirname(createRequire(import.meta.url).resolve('typescript'));
   const kept = new Map<string, ts.IScriptSnapshot | undefined>();
   const packages = new Map<string, { readonly snapshot: ts.IScriptSnapshot; readonly version: string }>();
@@ -76,17 +60,21 @@ export function createTypeFiles(): TypeFiles {
   }
 
   return {
+    /** The folder of the types of the language. */
     libFolder,
-    readLib(path) {
+    /** A file of these. */
+    readLib(path: string): ts.IScriptSnapshot | undefined {
       const name = path.startsWith(`${libFolder}/`) ? path.slice(libFolder.length + 1) : '';
       return libName.test(name) ? keep(path, () => readFileSync(join(libFolder, name), 'utf8')) : undefined;
     },
-    readTypings(path) {
+    /** A file of the types that plugins import from 'hotcell', or what the sandbox has beside the language. */
+    readTypings(path: string): ts.IScriptSnapshot | undefined {
       if (path === sandboxTypings) return keep(path, describeSandbox);
       const name = path.startsWith(`${typingsFolder}/`) ? path.slice(typingsFolder.length + 1) : '';
       return typings.test(name) ? keep(path, () => readFileSync(join(sourceFolder, name), 'utf8')) : undefined;
     },
-    openPackages(packageDirs) {
+    /** Types of packages, and their manifests, for one question: nothing else of them is read, and nothing outside of their folders. */
+    openPackages(packageDirs: readonly string[]) {
       // What did not fit is given another chance without what earlier plugins brought.
       if (packageBytes > maxPackageBytes / 2) {
         packages.clear();
@@ -95,17 +83,18 @@ export function createTypeFiles(): TypeFiles {
       const isOfPackage = (path: string): boolean => packageDirs.some((folder) => isInside(folder, path));
       const seen = new Map<string, ReturnType<typeof readPackageFile>>();
       return {
-        read(path) {
+        read(path: string) {
           if (!packageFile.test(path) || !isOfPackage(path)) return undefined;
           if (!seen.has(path)) seen.set(path, readPackageFile(path, isOfPackage));
           return seen.get(path);
         },
-        hasFolder(path) {
+        hasFolder(path: string): boolean {
           if (packageDirs.includes(path)) return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
           const real = isOfPackage(path) ? realPathOf(path) : undefined;
           return real !== undefined && isOfPackage(real) && lstatSync(real).isDirectory();
         },
-        realPath(path) {
+        /** The same path where a link leads out. */
+        realPath(path: string): string {
           const real = isOfPackage(path) ? realPathOf(path) : undefined;
           return real !== undefined && isOfPackage(real) ? real : path;
         },
