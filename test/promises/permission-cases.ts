@@ -252,7 +252,7 @@ export const refusedPaths: readonly string[] = [
   '../x', 'a/../../x', '..', '/etc/passwd', '//etc/passwd', 'C:\\x', 'c:/x', 'a\\..\\x', '..\\x', 'a\0b', 'a\nb', '~/x', '',
   '%2e%2e/x', '%2E%2e%2fx', 'a%2fb', 'a%5cb', 'x%00', '.env', '.ENV', '.Env.local', 'a/.git/config', '.GIT', '.ssh/id',
   '.hotcell/token', '.codex', 'secrets', 'SECRETS/x', 'a/Secrets', '.env ', '.env.', '.env::$DATA', '.gi\u200Bt', '.ｅｎｖ',
-  'a/'.repeat(40), 'n'.repeat(256), 'é'.repeat(128), 'p/'.repeat(600), '\ud800',
+  'a/'.repeat(40), 'n'.repeat(256), 'é'.repeat(128), 'p/'.repeat(600), `${'./'.repeat(600)}x`, '\ud800',
 ]; // biome-ignore format: a list of attacks
 
 /** The twin of `refusedPaths`. */

@@ -78,6 +78,7 @@ describe('createSecretRegistry', () => {
     ['header and query', { query: 'key' }, /either a header or a query/],
     ['a header with a colon', { header: 'x-key: 1\r\ny' }, /no name of a header/],
     ['no host', { hosts: [] }, /one to 32 hosts/],
+    ['more hosts than fit', { hosts: Array.from({ length: 33 }, (_, index) => `h${index}.example.com`) }, /one to 32 hosts/],
     ['every host', { hosts: ['*'] }, /is every host/],
     ['a URL for a host', { hosts: ['https://api.example.com/'] }, /holds a scheme/],
     ['a name of the daemon', { name: 'HOTCELL_TOKEN' }, /belongs to the daemon/],

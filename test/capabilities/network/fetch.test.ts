@@ -80,6 +80,18 @@ describe('createFetch', () => {
     });
   });
 
+  it('unpacks no answer that is packed again and again', async () => {
+    await using server = await startWebServer(
+      (_request, response) => void response.writeHead(200, { 'content-encoding': 'gzip, br, gzip, deflate' }).end('x'),
+    );
+    await using web = createFetching();
+    const asked = web.fetch(`http://127.0.0.1:${server.port}/`, { grant: { net: ['127.0.0.1'] } });
+    expect(await refusalOf(asked)).toMatchObject({
+      code: 'network-failed',
+      message: expect.stringContaining('more than 3 times'),
+    });
+  });
+
   it('says that a body cannot be decoded', async () => {
     await using server = await startWebServer(
       (_request, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('not gzip'),

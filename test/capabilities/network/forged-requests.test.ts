@@ -122,6 +122,14 @@ describe('fetch and names that change', () => {
     expect(server.seen).toHaveLength(1);
   });
 
+  it('tries no name that has more addresses than a service has', async () => {
+    await using server = await startWebServer((_request, response) => void response.end('x'), '127.0.0.1');
+    await using web = wrapFetch(async () => Array.from({ length: 65 }, () => '127.0.0.1'));
+    const asked = web.fetch(`http://many.test:${server.port}/`, { grant: { net: ['many.test', '127.0.0.1'] } });
+    expect((await refusalOf(asked)).code).toBe('network-failed');
+    expect(server.seen).toEqual([]);
+  });
+
   it('sees a grant that is taken back while the name is resolved', async () => {
     await using server = await hello();
     const user = createUser({ net: ['slow.test', '127.0.0.1'] });

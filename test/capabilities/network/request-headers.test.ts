@@ -19,6 +19,15 @@ describe('checkRequestHeaders', () => {
     expect(server.seen).toEqual([]);
   });
 
+  it('refuses more headers than anybody needs', async () => {
+    await using server = await hello();
+    await using web = createFetching();
+    const headers = Array.from({ length: 129 }, (_, index): [string, string] => [`x-${index}`, 'y']);
+    const asked = web.fetch(`http://127.0.0.1:${server.port}/`, { grant: { net: ['127.0.0.1'] } }, { headers });
+    expect((await refusalOf(asked)).message).toContain('at most 128 headers');
+    expect(server.seen).toEqual([]);
+  });
+
   it.each([
     ['x-a', 'b\r\nx-injected: 1'],
     ['x-a', 'b\ninjected'],

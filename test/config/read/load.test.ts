@@ -37,6 +37,10 @@ function refusal(run: () => unknown): string {
 }
 
 describe('loadConfig', () => {
+  it('reads no file of more than a megabyte', () => {
+    expect(refusal(() => loadText(`# ${'x'.repeat(1_048_576)}`))).toContain('at most 1048576 are read');
+  });
+
   it('has a default for everything', () => {
     expect(load()).toMatchObject({
       host: '127.0.0.1',

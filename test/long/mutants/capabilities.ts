@@ -20,6 +20,13 @@ export const capabilityMutants: MutantsByPromise = {
   ],
   'The address that was checked is the one that is connected to': [
     {
+      what: 'a name has any number of addresses',
+      file: 'src/capabilities/network/network-check.ts',
+      find: ' || answers.length > maxAnswers',
+      replace: '',
+      tests: ['test/capabilities/network/forged-requests.test.ts'],
+    },
+    {
       what: 'the name is looked up anew for the connection',
       file: 'src/capabilities/network/connections.ts',
       find: 'connect({ ...options, hostname: address }',
@@ -72,6 +79,20 @@ export const capabilityMutants: MutantsByPromise = {
     },
   ],
   'Requests carry no forged framing or hop headers': [
+    {
+      what: 'an answer is unpacked any number of times over',
+      file: 'src/capabilities/network/content-coding.ts',
+      find: 'codings.length > maxCodings',
+      replace: 'codings.length > 1e9',
+      tests: ['test/capabilities/network/fetch.test.ts'],
+    },
+    {
+      what: 'a request carries any number of headers',
+      file: 'src/capabilities/network/request-headers.ts',
+      find: 'if (headers.length > maxHeaders) throw',
+      replace: 'if (headers.length > 1e9) throw',
+      tests: ['test/capabilities/network/request-headers.test.ts'],
+    },
     {
       what: 'a plugin frames its requests itself',
       file: 'src/capabilities/network/request-headers.ts',
@@ -189,6 +210,13 @@ export const capabilityMutants: MutantsByPromise = {
     },
   ],
   'A secret goes only into the header or query parameter': [
+    {
+      what: 'a secret is bound to any number of hosts',
+      file: 'src/secrets/binding.ts',
+      find: ' || hosts.length > maxHosts',
+      replace: '',
+      tests: ['test/secrets/secret-registry.test.ts'],
+    },
     {
       what: 'a secret that was revoked is sent',
       file: 'src/capabilities/network/secret-request.ts',

@@ -4,6 +4,13 @@ import type { MutantsByPromise } from './mutation.ts';
 export const doorMutants: MutantsByPromise = {
   'Any request, message, manifest, image, setting or sidecar': [
     {
+      what: 'a config of any size is read',
+      file: 'src/config/read/read-file.ts',
+      find: 'if (stats.size > maxFileBytes) throw',
+      replace: 'if (stats.size > 1e12) throw',
+      tests: ['test/config/read/load.test.ts'],
+    },
+    {
       what: 'a message that is no object is read as one',
       file: 'src/http/json-rpc/message.ts',
       find: "if (!isObject(value)) return refuse(null, 'Expected a request object.');",

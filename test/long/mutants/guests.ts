@@ -254,6 +254,13 @@ export const guestMutants: MutantsByPromise = {
   ],
   'A WebAssembly module keeps its limits': [
     {
+      what: 'a module draws any amount of chance at once',
+      file: 'src/engines/extism/worker/wasi.ts',
+      find: 'if (length > maxRandomBytes) return invalid;',
+      replace: '',
+      tests: ['test/engines/extism/worker/wasi.test.ts'],
+    },
+    {
       what: 'a module has the memory that it declares',
       file: 'src/engines/extism/module/module-limits.ts',
       find: 'Math.min(declared, maxPages)',

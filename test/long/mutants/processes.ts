@@ -243,6 +243,13 @@ export const processMutants: MutantsByPromise = {
   ],
   '`file_read` and `file_write` reach what is granted': [
     {
+      what: 'a path has any length',
+      file: 'src/permissions/path-grammar.ts',
+      find: 'if (path.length > maxPathChars) return',
+      replace: 'if (path.length > 1e9) return',
+      tests: ['test/capabilities/files/escapes.test.ts'],
+    },
+    {
       what: 'a second name of a file outside is opened',
       file: 'src/capabilities/files/entry.ts',
       find: 'if (stats.nlink > 1) throw',

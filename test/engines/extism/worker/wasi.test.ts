@@ -36,6 +36,12 @@ describe('createWasi', () => {
     expect(await callWasi('poll_oneoff', 'i32 i32 i32 i32', poll, 52)).toMatchObject({ status: 'success' });
   });
 
+  it('draws no more chance at once than a call may take', async () => {
+    expect(await callWasi('random_get', 'i32 i32', '(call $wasi (i32.const 0) (i32.const 65537))', 28)).toMatchObject({
+      status: 'success',
+    });
+  });
+
   it('answers a pointer outside of memory with a fault', async () => {
     const outside = '(call $wasi (i32.const -8) (i32.const 8))';
     expect(await callWasi('random_get', 'i32 i32', outside, 21)).toMatchObject({ status: 'success' });
