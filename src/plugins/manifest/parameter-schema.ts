@@ -7,6 +7,10 @@ const maxSchemaBytes = 64 * 1024;
 const maxDepth = 32;
 const mark = '$standardSchema';
 
+/** Schemas of effect are functions that describe nothing by themselves. */
+const effectFix =
+  'Hand over the schema itself, not a function that makes it. A schema of effect becomes one with Schema.toStandardSchemaV1(SCHEMA), in its version 3 with Schema.standardSchemaV1(SCHEMA).';
+
 /** Accepts every object. */
 export const anyObject: JsonSchema = Object.freeze({ type: 'object' });
 
@@ -44,7 +48,10 @@ export function readParameters(value: unknown, path: string): DeclaredSchema {
 
 /** Checks a schema of any type, as in `output`. Throws `manifest-invalid`. */
 export function readSchema(value: unknown, path: string): DeclaredSchema {
-  if (!isObject(value) || isFunctionMark(value)) throw invalidField(path, 'a JSON Schema or a Standard Schema object', value);
+  if (!isObject(value) || isFunctionMark(value)) {
+    const fix = isFunctionMark(value) ? effectFix : undefined;
+    throw invalidField(path, 'a JSON Schema or a Standard Schema object', value, fix);
+  }
   if (value[mark] === true) {
     const { [mark]: _isMarked, ...described } = value;
     const { schema } = readSchema(described, path);

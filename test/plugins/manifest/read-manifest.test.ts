@@ -122,6 +122,11 @@ describe('readManifest', () => {
     ]);
   });
 
+  it('says how a schema of effect, which is a function, describes arguments', () => {
+    const read = readManifest({ exported: { default: { ...good, parameters: fn }, named: {} }, fileName: 'a.ts' });
+    expect(read).toMatchObject({ ok: false, diagnostic: { fix: expect.stringContaining('Schema.toStandardSchemaV1(') } });
+  });
+
   it('reads a list of tools that name themselves', () => {
     const { tools } = manifestOf({
       tools: [
