@@ -27,7 +27,7 @@ export interface WriteQueueHooks {
 
 const retryMs = 250;
 /** How long a write lies that nobody waits for; one that only began up to twice as long. */
-const restMs = 15;
+const restMs = 8;
 /** While others join, the first waits at most this long, and no longer than until there are so many. */
 const joinMs = 0.3;
 const joinEnough = 16;
