@@ -24,7 +24,7 @@ export function setFacts(json: string): void {
 }
 
 /** Most calls ask for none of them, so they are read when one is asked for. */
-export function readFacts(): CallFacts {
+export function factsOfCall(): CallFacts {
   facts ??= parse(factsJson) as CallFacts;
   return facts;
 }
@@ -66,16 +66,16 @@ export function createContext(): Record<string, unknown> {
     progress: (done: number, total?: number, message?: string) => tell('progress', stringify({ done, total, message })),
     session: {
       get id() {
-        return readFacts().session;
+        return factsOfCall().session;
       },
     },
     caller: {
       get id() {
-        return readFacts().caller;
+        return factsOfCall().caller;
       },
     },
     get executionId() {
-      return readFacts().executionId;
+      return factsOfCall().executionId;
     },
     get signal() {
       signal ??= createSignal();

@@ -4,7 +4,7 @@
  */
 import { forgetWaiting, settle, tell } from './border.ts';
 import { seedRandom } from './clock.ts';
-import { createContext, readFacts, setFacts } from './context.ts';
+import { createContext, factsOfCall, setFacts } from './context.ts';
 import { describeExports, findExportedPlugin } from './describe.ts';
 import { findOffering } from './offerings.ts';
 import { forgetRejections, tellRejections } from './rejections.ts';
@@ -80,7 +80,7 @@ function begin(factsJson: string): void {
 }
 
 function readSeed() {
-  return readFacts().seed;
+  return factsOfCall().seed;
 }
 
 /** Readies a cell that lives longer than one call for the next one. */
@@ -157,7 +157,7 @@ function isThenable(value: unknown): boolean {
 
 const convertTools: ConvertTools = {
   get outputBytes() {
-    return readFacts().outputBytes;
+    return factsOfCall().outputBytes;
   },
   warn: (text) => warn('warn', text),
   tellPart: (done, message) => tell('progress', stringify({ done, message })),
@@ -172,12 +172,12 @@ function sendResult(result: unknown): unknown {
 
 /** The host measures every output: what is long is not even copied to it. */
 function sendText(text: string): void {
-  if (text.length <= maxUnlookedText || text.length <= readFacts().outputBytes) tellEnd('return', text);
+  if (text.length <= maxUnlookedText || text.length <= factsOfCall().outputBytes) tellEnd('return', text);
   else
     sendThrown(
       new GuestRefusal(
         'output-exceeded',
-        `The output has ${text.length} characters as JSON; the limit is ${readFacts().outputBytes} bytes.`,
+        `The output has ${text.length} characters as JSON; the limit is ${factsOfCall().outputBytes} bytes.`,
       ),
     );
 }

@@ -41,4 +41,4 @@ export const sourceReading = Type.Object({
 /** What the source tells about one handler. */
 export type InferredHandler = Readable<Static<typeof inferredHandler>>;
 export type SourcePosition = Readable<Static<typeof sourcePosition>>;
-export type ReadResult = Readable<Static<typeof sourceReading>>;
+export type SourceReading = Readable<Static<typeof sourceReading>>;

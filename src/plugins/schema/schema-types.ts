@@ -1,4 +1,4 @@
-import type { ReadResult } from './read-result.ts';
+import type { SourceReading } from './read-result.ts';
 
 /** One file of a plugin; `path` is relative to the plugin's root folder, with `/`. */
 export interface SchemaFile {
@@ -14,7 +14,7 @@ export interface ReadRequest {
 }
 
 /** What can be read off a plugin's source without running it. */
-export interface SchemaReadResult extends ReadResult {
+export interface SchemaReadResult extends SourceReading {
   /** The entry that `positions` are about. */
   readonly entry?: SchemaFile;
 }
